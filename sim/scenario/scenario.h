@@ -1,0 +1,120 @@
+// A scenario as read: one struct a section. Names, units and defaults: `maquette catalog schema`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "calibrate/profile/device_type.h"
+#include "sim/base/diagnostics.h"
+#include "sim/collective/collective.h"
+#include "sim/dnn/stack.h"
+#include "sim/dnn/transformer.h"
+#include "sim/plan/plan.h"
+#include "topology/description.h"
+
+namespace sim::scenario {
+
+// A dnn given by its times instead of its shapes: for schedules and for measured passes.
+struct TimedDnn {
+  int layers = 1;
+  Seconds forward, backward;      // of one layer and micro-batch
+  Seconds embedding_forward, embedding_backward, head_forward, head_backward;
+  Bytes boundary;                 // sent from stage to stage, each direction, per micro-batch
+  Bytes parameters;               // gradient bytes of one layer (reduced over data ranks); 0: none
+};
+
+// A program written by hand, for collectives, flows and overlap on their own.
+struct HandOperation {
+  std::string name;
+  std::vector<std::string> after;      // names; starts when all have ended
+  // One of:
+  struct Compute {
+    std::string device;
+    Seconds duration;                  // alone
+    double multiprocessors = 1;        // share held, 0..1
+    double memory = 0;                 // share of the device's memory rate
+  };
+  struct Transfer {
+    std::string from, to;              // devices
+    Bytes bytes;
+  };
+  struct Collective {
+    collective::Operation operation = collective::Operation::all_reduce;
+    std::vector<std::string> devices;  // in ring order
+    Bytes bytes;                       // as nccl-tests counts
+    std::optional<collective::Algorithm> algorithm;
+    std::optional<double> multiprocessors;  // share reserved on each device; default: profile's channels
+  };
+  std::variant<Compute, Transfer, Collective> what;
+  Place place;
+};
+
+struct Training {
+  std::string precision = "bf16";  // fp32 | tf32 | fp16 | bf16 | fp8
+  std::string optimizer = "adam";
+  double tokens = 0;               // job time only; 0: not stated
+};
+
+struct Run {
+  int iterations = 2;
+  enum class Fidelity { segments, operators };
+  Fidelity fidelity = Fidelity::segments;
+};
+
+struct Straggler {
+  std::string part;                 // "h0.gpu1", "h[0..3].nic2"; or
+  std::optional<int> rank;
+  std::optional<double> compute, memory, link;  // of normal: 0.77
+  std::optional<double> slowdown;   // with rank
+  Seconds from;
+  std::optional<Seconds> to;        // none: until the end
+  Place place;
+};
+
+// What a worked scenario asserts, in its own words.
+struct Expectation {
+  std::string quantity;  // "iteration", "bubble", "exposed.data", "peak_memory", "memory.weights", "parameters", ...
+  std::variant<Seconds, Bytes, double> value;
+  double tolerance = 0;  // relative; 0: exact
+  Place place;
+};
+
+struct Scenario {
+  std::filesystem::path file;
+  std::string name;
+  topology::Description cluster;
+  std::map<std::string, calibrate::profile::DeviceType> device_types;  // every type the cluster has
+  std::variant<std::monostate, dnn::Transformer, TimedDnn> dnn;
+  dnn::SoftwareStack stack;
+  Training training;
+  plan::Plan plan;
+  std::vector<HandOperation> operations;  // instead of dnn
+  std::vector<Straggler> stragglers;
+  Run run;
+  std::vector<Expectation> expect;
+  // Defaults taken because the file did not say: "plan.tensor: 1".
+  std::vector<std::string> defaults;
+  // Place of a value by its path ("plan.tensor"), for errors found later. Falls back to the nearest parent.
+  std::map<std::string, Place> places;
+  Place place(const std::string& path) const;
+};
+
+struct Override {
+  std::string path, value;  // --set plan.tensor=4
+};
+
+// Reads, resolves catalog names and files, checks everything that can be checked without running.
+// Returns nothing if an error was found; all of them are in `diagnostics`.
+// `catalog`: the folder scenarios/catalog.
+std::optional<Scenario> read_scenario(const std::filesystem::path& file, const std::vector<Override>& overrides,
+                                      const std::filesystem::path& catalog, Diagnostics& diagnostics);
+
+// JSON Schema (draft 2020-12) of the scenario format, from the tables the reader uses.
+std::string json_schema();
+
+}  // namespace sim::scenario

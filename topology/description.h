@@ -1,0 +1,93 @@
+// What a cluster is made of, as the user writes it; `Cluster` is the graph built from it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/quantity.h"
+
+namespace topology {
+
+using sim::Bytes;
+using sim::BytesPerSecond;
+using sim::Seconds;
+
+// How the devices of one scale-up domain are joined. Rates are one way, per device.
+struct ScaleUp {
+  enum class Kind { none, crossbar, mesh };  // mesh: a direct link between every two devices
+  Kind kind = Kind::none;
+  BytesPerSecond per_device;  // NVLink 4: 450 GB/s
+  Seconds latency;            // one hop, device to switch (crossbar) or device to device (mesh)
+  int domain_hosts = 1;       // hosts in one domain: 18 for GB200 NVL72
+};
+
+// A type of host: what fails together, with its CPU and memory.
+struct HostType {
+  std::string name;
+  std::string device_type;  // a name in the catalog of devices
+  int devices = 0;
+  ScaleUp scale_up;
+  BytesPerSecond pcie;       // one way, each device and each NIC to its PCIe switch
+  Seconds pcie_latency;
+  int devices_per_pcie_switch = 1;
+  BytesPerSecond socket_link;  // one way, between the two CPU sockets; 0: a single socket
+  int sockets = 2;
+  int nics = 0;                // spread evenly: NIC i serves device i * devices / nics
+  BytesPerSecond nic;          // one way
+  Bytes memory;                // host DRAM
+  BytesPerSecond memory_rate;
+  int cores = 0;
+  double power_watts = 0;      // host without devices; 0: not stated
+};
+
+struct HostGroup {
+  std::string name;  // hosts are numbered from 0 within it: "h" -> h0, h1, ...
+  int count = 0;
+  HostType type;
+};
+
+struct Fabric {
+  enum class Kind { none, one_switch, leaf_spine, rail_optimized, fat_tree };
+  Kind kind = Kind::none;
+  int hosts_per_group = 32;    // hosts under one leaf (leaf-spine), one set of rail leaves, one pod's edge
+  int leaves_per_pod = 0;      // three-tier fat tree: edge switches in a pod; 0: enough for a square tree
+  BytesPerSecond link;         // a switch port, one way
+  Seconds latency;             // one link with its switch
+  double oversubscription = 1; // down capacity : up capacity of a leaf
+  enum class Routing { sprayed, hashed };
+  Routing routing = Routing::sprayed;
+};
+
+// An arbitrary graph. Cables are two directed links unless one_way.
+struct GraphDevice {
+  std::string name;
+  std::string device_type;
+  std::string host;  // devices of one name fail together; empty: a host of its own
+};
+struct GraphLink {
+  std::string from, to;  // names of devices or switches
+  BytesPerSecond capacity;
+  Seconds latency;
+  bool one_way = false;
+};
+struct Graph {
+  std::vector<GraphDevice> devices;
+  std::vector<std::string> switches;
+  std::vector<GraphLink> links;
+  Fabric::Routing routing = Fabric::Routing::sprayed;
+};
+
+struct Storage {
+  BytesPerSecond write, read;
+};
+
+struct Description {
+  std::vector<HostGroup> hosts;  // empty when `graph` is given
+  Fabric fabric;
+  std::optional<Graph> graph;
+  int spares = 0;  // hosts
+  std::optional<Storage> storage;
+};
+
+}  // namespace topology
