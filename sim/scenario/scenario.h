@@ -15,44 +15,13 @@
 #include "sim/dnn/stack.h"
 #include "sim/dnn/transformer.h"
 #include "sim/plan/plan.h"
+#include "sim/training/job.h"
 #include "topology/description.h"
 
 namespace sim::scenario {
 
-// A dnn given by its times instead of its shapes: for schedules and for measured passes.
-struct TimedDnn {
-  int layers = 1;
-  Seconds forward, backward;      // of one layer and micro-batch
-  Seconds embedding_forward, embedding_backward, head_forward, head_backward;
-  Bytes boundary;                 // sent from stage to stage, each direction, per micro-batch
-  Bytes parameters;               // gradient bytes of one layer (reduced over data ranks); 0: none
-};
-
-// A program written by hand, for collectives, flows and overlap on their own.
-struct HandOperation {
-  std::string name;
-  std::vector<std::string> after;      // names; starts when all have ended
-  // One of:
-  struct Compute {
-    std::string device;
-    Seconds duration;                  // alone
-    double multiprocessors = 1;        // share held, 0..1
-    double memory = 0;                 // share of the device's memory rate
-  };
-  struct Transfer {
-    std::string from, to;              // devices
-    Bytes bytes;
-  };
-  struct Collective {
-    collective::Operation operation = collective::Operation::all_reduce;
-    std::vector<std::string> devices;  // in ring order
-    Bytes bytes;                       // as nccl-tests counts
-    std::optional<collective::Algorithm> algorithm;
-    std::optional<double> multiprocessors;  // share reserved on each device; default: profile's channels
-  };
-  std::variant<Compute, Transfer, Collective> what;
-  Place place;
-};
+using training::HandOperation;
+using training::TimedDnn;
 
 struct Training {
   std::string precision = "bf16";  // fp32 | tf32 | fp16 | bf16 | fp8
@@ -62,7 +31,7 @@ struct Training {
 
 struct Run {
   int iterations = 2;
-  enum class Fidelity { segments, operators };
+  using Fidelity = training::Fidelity;
   Fidelity fidelity = Fidelity::segments;
 };
 

@@ -1,0 +1,47 @@
+// Runs a system: events in whole picoseconds, equal instants handled as one set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/network/system.h"
+
+namespace sim::network {
+
+inline constexpr int kind_max = 16;
+
+struct Record {
+  std::int32_t stream = 0, step = 0;
+  Picoseconds started_at = 0, ended_at = 0;  // since the start of the run
+};
+struct LoadRecord {
+  std::int32_t resource = 0;
+  Picoseconds at = 0;
+  Int128 load = 0;  // in units of 2^-32 of the capacity's unit
+};
+
+struct Outcome {
+  std::vector<Picoseconds> iteration_ends;
+  std::uint64_t fingerprint = 0, events = 0;
+  // Of the last iteration:
+  std::vector<std::array<Picoseconds, kind_max>>
+      times;                           // [stream], accounted ones; idle ends excluded
+  std::vector<Picoseconds> last_ends;  // [stream] since the start of the run
+  std::vector<Record> records;         // in order of end
+  std::vector<LoadRecord> loads;
+};
+
+// Nothing can happen any more, and not everything has ended.
+struct Stuck {
+  Picoseconds at = 0;
+  std::string cycle;  // who waits for whom, one line each
+};
+
+// Every iteration starts when all streams have ended the one before. Without capacity changes all
+// iterations are alike: one is run and its end repeated.
+std::variant<Outcome, Stuck> run(const System& system);
+
+}  // namespace sim::network

@@ -1,0 +1,57 @@
+// Weighted max-min fair rates of tasks that share resources, by progressive filling in integers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/fixed.h"
+
+namespace sim::network {
+
+// What a task holds of a resource when it runs at rate one.
+struct Use {
+  std::int32_t resource = 0;
+  std::int64_t amount = 0;  // in the unit of the resource's capacity
+};
+
+struct Demand {
+  std::int64_t weight = weight_one;
+  std::int64_t cap = rate_one;  // largest rate
+  std::span<const Use> uses;    // a resource may stand more than once
+};
+
+// The levels are raised together: rate = min(cap, weight * level); a resource whose capacity is
+// reached freezes the level of every task on it. All resources that saturate at one level freeze
+// their tasks together, so tasks that are alike get equal rates whatever their number.
+//   level = floor((capacity - used) / load), used = sum amount * rate over frozen tasks,
+//   load = sum amount * weight over the others.
+// Worked: capacity 3, two tasks of weight 1 and 2 that each use 1 -> rates 1 and 2 (without caps).
+// Source: Bertsekas and Gallager, Data Networks, 2nd ed., 1992, section 6.5.2.
+class MaxMin {
+ public:
+  // Writes the rate of each task. O(uses * log resources).
+  // REQUIRES: capacities and amounts in [0, 2^44), weights in [1, 2^38], caps in [0, rate_one].
+  void solve(std::span<const std::int64_t> capacity, std::span<const Demand> demands,
+             std::span<std::int64_t> rates);
+
+ private:
+  struct Level {
+    std::int64_t level;
+    std::int32_t resource;  // or, below zero, task -1 - resource
+    bool operator>(const Level& other) const { return level > other.level; }
+  };
+  void fill_incidence(std::size_t resources, std::span<const Demand> demands);
+  void push_levels(std::span<const std::int64_t> capacity, std::span<const Demand> demands);
+  void freeze(std::int32_t task, std::int64_t level, const Demand& demand,
+              std::span<std::int64_t> rates);
+  std::int64_t level_of(std::size_t resource, std::int64_t capacity) const;
+  void push(Level level);
+
+  std::vector<Int128> used_, load_;         // [resource]
+  std::vector<std::int32_t> first_, task_;  // tasks of each resource
+  std::vector<char> frozen_;                // [task]
+  std::vector<Level> heap_, batch_;
+};
+
+}  // namespace sim::network

@@ -1,0 +1,82 @@
+// Follows the first unmet wait from stream to stream until one is met again.
+#include "sim/network/stuck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace sim::network {
+
+namespace {
+
+struct Blocker {
+  std::int32_t stream;
+  std::int32_t milestone_steps;
+};
+
+std::optional<Blocker> first_unmet(const System& system, std::span<const std::int32_t> position,
+                                   std::int32_t stream) {
+  const Stream& s = system.streams[static_cast<std::size_t>(stream)];
+  const Program& p = system.programs[static_cast<std::size_t>(s.program)];
+  const Step& step = p.steps[static_cast<std::size_t>(position[static_cast<std::size_t>(stream)])];
+  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
+    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
+    const Slot& slot = system.slots[static_cast<std::size_t>(s.first_slot + wait.slot)];
+    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
+      const std::int32_t target = system.members[static_cast<std::size_t>(m)];
+      const Program& other = system.programs[static_cast<std::size_t>(
+          system.streams[static_cast<std::size_t>(target)].program)];
+      const std::int32_t needed = other.milestones[static_cast<std::size_t>(wait.milestone)];
+      if (position[static_cast<std::size_t>(target)] < needed) return Blocker{target, needed};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string step_name(const System& system, std::int32_t stream, std::int32_t position) {
+  const Program& p = system.programs[static_cast<std::size_t>(
+      system.streams[static_cast<std::size_t>(stream)].program)];
+  if (position >= static_cast<std::int32_t>(p.steps.size())) return "its end";
+  const std::int32_t label = p.steps[static_cast<std::size_t>(position)].label;
+  return fmt::format("'{}'", p.labels[static_cast<std::size_t>(label)]);
+}
+
+}  // namespace
+
+std::string wait_cycle(const System& system, std::span<const std::int32_t> position) {
+  std::int32_t stream = 0;
+  while (
+      position[static_cast<std::size_t>(stream)] >=
+      static_cast<std::int32_t>(system
+                                    .programs[static_cast<std::size_t>(
+                                        system.streams[static_cast<std::size_t>(stream)].program)]
+                                    .steps.size())) {
+    ++stream;
+  }
+  std::vector<std::int32_t> path;
+  while (std::find(path.begin(), path.end(), stream) == path.end()) {
+    path.push_back(stream);
+    const auto blocker = first_unmet(system, position, stream);
+    if (!blocker) {
+      return fmt::format("  {} is in {} and gets no rate: something it uses has capacity 0\n",
+                         system.stream_names[static_cast<std::size_t>(stream)],
+                         step_name(system, stream, position[static_cast<std::size_t>(stream)]));
+    }
+    stream = blocker->stream;
+  }
+  path.erase(path.begin(), std::find(path.begin(), path.end(), stream));
+  std::string text;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto blocker = first_unmet(system, position, path[i]);
+    text += fmt::format("  {} before {} waits for {} to end {}\n",
+                        system.stream_names[static_cast<std::size_t>(path[i])],
+                        step_name(system, path[i], position[static_cast<std::size_t>(path[i])]),
+                        system.stream_names[static_cast<std::size_t>(blocker->stream)],
+                        step_name(system, blocker->stream, blocker->milestone_steps - 1));
+  }
+  return text;
+}
+
+}  // namespace sim::network

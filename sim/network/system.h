@@ -1,0 +1,110 @@
+// What the engine runs: streams of operations that wait for each other and flow through resources.
+//
+// A program is shared by all streams that do the same; it names other streams and resources by
+// slot, and each stream says what its slots mean. So memory follows the number of kinds of streams,
+// not the number of operations in flight.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/fixed.h"
+#include "sim/network/max_min.h"
+
+namespace sim::network {
+
+// An operation waits until every stream in a slot has reached a milestone of its own program in
+// the same iteration.
+struct Wait {
+  std::int32_t slot = 0;
+  std::int32_t milestone = 0;
+  std::int32_t reserve =
+      -1;  // footprint reserved from when this wait is met to the operation's end
+};
+
+// `amount` flows through every resource of a footprint, times the resource's coefficient.
+struct StepUse {
+  std::int32_t footprint = 0;
+  std::int64_t amount = 0;
+};
+
+// Work of one kind within a merged operation.
+struct Part {
+  std::uint8_t kind = 0;
+  Picoseconds work = 0;
+};
+
+struct Step {
+  Picoseconds lag = 0;   // passes before the operation loads anything
+  Picoseconds work = 0;  // duration alone
+  std::int64_t weight = weight_one;
+  std::int64_t reserve = 0;  // taken from each resource of the waits' `reserve` footprints
+  std::int32_t first_wait = 0, first_use = 0, first_part = 0, label = 0;
+  std::uint16_t wait_count = 0, use_count = 0, part_count = 0;
+  std::uint8_t kind = 0;  // of the time it takes
+};
+
+struct Program {
+  std::vector<Step> steps;
+  std::vector<Wait> waits;
+  std::vector<StepUse> uses;
+  std::vector<Part> parts;
+  std::vector<std::int32_t> milestones;  // [milestone] steps that must have ended
+  std::vector<std::string> labels;
+};
+
+struct Slot {
+  std::int32_t first = 0, count = 0;  // in System::members
+  // How the time is called in which a stream waits for this slot: while the operation waited for is
+  // in progress, and before it has started.
+  std::uint8_t kind_in_progress = 0, kind_late = 0;
+};
+struct Coefficient {
+  std::int32_t resource = 0;
+  std::int64_t coefficient = coefficient_one;
+  static constexpr int bits = 20;
+  static constexpr std::int64_t coefficient_one = std::int64_t{1} << bits;
+};
+struct Footprint {
+  std::int32_t first = 0, count = 0;  // in System::coefficients
+};
+
+struct Stream {
+  std::int32_t program = 0;
+  std::int32_t first_slot = 0, first_footprint = 0;
+  std::int32_t owner = 0;     // the rank or group it belongs to, for people
+  bool is_accounted = false;  // its time is cut into kinds
+  bool is_recorded = false;   // every operation of the last iteration is kept
+};
+
+struct CapacityChange {
+  Picoseconds at = 0;
+  std::int32_t resource = 0;
+  std::int64_t capacity = 0;
+};
+
+struct System {
+  std::vector<std::int64_t> capacity;  // [resource] bytes/s, or parts of multiprocessors_one
+  std::vector<std::string> resource_names;
+  std::vector<Program> programs;
+  std::vector<Stream> streams;
+  std::vector<std::string> stream_names;  // [stream]; what a deadlock message calls it
+  std::vector<Slot> slots;
+  std::vector<std::int32_t> members;  // streams, by slot
+  std::vector<Footprint> footprints;
+  std::vector<Coefficient> coefficients;
+  std::vector<CapacityChange> changes;  // by time
+  std::vector<std::int32_t> observed;   // resources whose load over time is kept
+  int iterations = 1;
+
+  std::int64_t tasks() const {
+    std::int64_t sum = 0;
+    for (const Stream& s : streams) {
+      sum += static_cast<std::int64_t>(programs[static_cast<std::size_t>(s.program)].steps.size());
+    }
+    return sum;
+  }
+};
+
+}  // namespace sim::network

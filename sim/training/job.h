@@ -1,0 +1,82 @@
+// What `sim/training` runs: a job on a cluster, with the timing models of its devices.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "calibrate/profile/profile.h"
+#include "sim/base/diagnostics.h"
+#include "sim/collective/collective.h"
+#include "sim/dnn/stack.h"
+#include "sim/dnn/transformer.h"
+#include "sim/plan/plan.h"
+#include "topology/cluster.h"
+
+namespace sim::training {
+
+// A dnn given by its times instead of its shapes: for schedules and for measured passes.
+struct TimedDnn {
+  int layers = 1;
+  Seconds forward, backward;  // of one layer and micro-batch
+  Seconds embedding_forward, embedding_backward, head_forward, head_backward;
+  Bytes boundary;    // sent from stage to stage, each direction, per micro-batch
+  Bytes parameters;  // gradient bytes of one layer (reduced over data ranks); 0: none
+};
+
+// An operation of a program written by hand: collectives, flows and overlap on their own.
+struct HandOperation {
+  std::string name;
+  std::vector<std::string> after;  // names; starts when all have ended
+  struct Compute {
+    std::string device;
+    Seconds duration;            // alone
+    double multiprocessors = 1;  // share held, 0..1
+    double memory = 0;           // share of the device's memory rate
+  };
+  struct Transfer {
+    std::string from, to;  // devices
+    Bytes bytes;
+  };
+  struct Collective {
+    collective::Operation operation = collective::Operation::all_reduce;
+    std::vector<std::string> devices;  // in ring order
+    Bytes bytes;                       // as nccl-tests counts
+    std::optional<collective::Algorithm> algorithm;
+    std::optional<double> multiprocessors;  // share reserved on each device; default: the profile's
+  };
+  std::variant<Compute, Transfer, Collective> what;
+  Place place;
+};
+
+// A capacity that differs from the normal one for a while.
+struct Disturbance {
+  enum class Kind { compute, memory, link };
+  Kind kind = Kind::compute;
+  std::int32_t index = 0;  // of the device, or of the link
+  double factor = 1;       // of the normal capacity
+  Seconds from;
+  std::optional<Seconds> to;  // none: until the end
+};
+
+enum class Fidelity { segments, operators };
+
+struct Job {
+  std::string name;
+  const topology::Cluster* cluster = nullptr;
+  std::map<std::string, std::shared_ptr<const calibrate::profile::Profile>>
+      profiles;  // by device type
+  std::variant<std::monostate, dnn::Transformer, TimedDnn> dnn;
+  dnn::SoftwareStack stack;
+  calibrate::profile::Precision precision = calibrate::profile::Precision::bf16;
+  plan::Plan plan;
+  std::vector<HandOperation> operations;  // instead of dnn
+  std::vector<Disturbance> disturbances;
+  Fidelity fidelity = Fidelity::segments;
+  int iterations = 2;
+};
+
+}  // namespace sim::training
