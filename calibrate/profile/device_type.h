@@ -17,8 +17,8 @@ using sim::Seconds;
 enum class Precision { fp32, tf32, fp16, bf16, fp8 };
 
 struct DeviceType {
-  std::string name;           // "h100-sxm"
-  std::string full_name;      // "NVIDIA H100 SXM5 80 GB"
+  std::string name;       // "h100-sxm"
+  std::string full_name;  // "NVIDIA H100 SXM5 80 GB"
   std::string source;
   std::map<Precision, FlopsPerSecond> peak;  // dense
   Bytes memory;
@@ -26,7 +26,8 @@ struct DeviceType {
   int multiprocessors = 0;
   Bytes l2;
   double power_watts = 0;
-  std::string profile;        // file of the fitted profile, relative to the catalog; empty: datasheet only
+  std::string
+      profile;  // file of the fitted profile, relative to the catalog; empty: datasheet only
   // An ideal device for hand-derived scenarios: operators take exactly roofline time, no overhead.
   bool is_ideal = false;
 };

@@ -1,4 +1,5 @@
-// Timing models of one device type: how long an operator takes, how sure that is, where it comes from.
+// Timing models of one device type: how long an operator takes, how sure that is, where it comes
+// from.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ namespace calibrate::profile {
 enum class Origin { measured, public_measurements, datasheet, ideal, reference };
 
 struct Answer {
-  Seconds duration;          // most likely
-  double relative_p90 = 0;   // half-width of the 80 % interval, relative
-  bool extrapolated = false; // the question lies outside what was measured
+  Seconds duration;           // most likely
+  double relative_p90 = 0;    // half-width of the 80 % interval, relative
+  bool extrapolated = false;  // the question lies outside what was measured
 };
 
 enum class Layout { forward, input_gradient, weight_gradient };  // TN, NN, NT
@@ -29,7 +30,8 @@ struct GemmQuestion {
 enum class AttentionKernel { flash2, flash3, cudnn, triton };
 struct AttentionQuestion {
   AttentionKernel kernel = AttentionKernel::flash2;
-  std::int64_t sequences = 1, query_heads = 1, kv_heads = 1, query_length = 0, key_length = 0, head_size = 128;
+  std::int64_t sequences = 1, query_heads = 1, kv_heads = 1, query_length = 0, key_length = 0,
+               head_size = 128;
   bool causal = true;
   bool backward = false;
   Precision precision = Precision::bf16;
@@ -37,26 +39,34 @@ struct AttentionQuestion {
 struct MemoryQuestion {
   double bytes = 0;
 };
-enum class CollectiveKind { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_receive };
+enum class CollectiveKind {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  send_receive
+};
 struct CollectiveQuestion {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  int ranks = 2;      // all in one scale-up domain
-  double bytes = 0;   // as nccl-tests counts: all-reduce, broadcast, send: the buffer; others: the whole buffer
+  int ranks = 2;  // all in one scale-up domain
+  double bytes =
+      0;  // as nccl-tests counts: all-reduce, broadcast, send: the buffer; others: the whole buffer
 };
 
 // Between hosts: fitted constants of the structured law (sim/collective); per hop software latency
 // beyond the links' own, and the share of a NIC's rate that a long transfer reaches.
 struct NetworkConstants {
-  Seconds base;               // once per collective
+  Seconds base;                    // once per collective
   Seconds step_intra, step_inter;  // per ring step inside a host, between hosts
-  double efficiency = 1;      // of the NIC
-  double intra_efficiency = 1;  // of the scale-up port
-  int channels = 16;          // multiprocessors a collective kernel takes
+  double efficiency = 1;           // of the NIC
+  double intra_efficiency = 1;     // of the scale-up port
+  int channels = 16;               // multiprocessors a collective kernel takes
   int channels_point_to_point = 2;
 };
 
-struct FitReport {  // one line of `maquette profile show`
-  std::string family;      // "gemm bf16 forward"
+struct FitReport {     // one line of `maquette profile show`
+  std::string family;  // "gemm bf16 forward"
   std::string source;
   int samples = 0, held_out = 0;
   double mape = 0, p90 = 0, bias = 0;  // relative, held out
@@ -74,7 +84,8 @@ class Profile {
   virtual bool has_collective(const CollectiveQuestion&) const = 0;
   virtual Answer collective(const CollectiveQuestion&) const = 0;
   virtual NetworkConstants network() const = 0;
-  // One standard deviation of the level error of each family, relative: gemm, attention, memory, collective.
+  // One standard deviation of the level error of each family, relative: gemm, attention, memory,
+  // collective.
   virtual double level_error(const std::string& family) const = 0;
   virtual std::vector<FitReport> reports() const = 0;
 };
@@ -83,10 +94,15 @@ class Profile {
 struct ProfileError {
   std::string message, why, hint;
 };
+// A file that is not one of ours, cut short or changed by a single bit is refused.
 std::unique_ptr<Profile> read_profile(const std::filesystem::path& file, const DeviceType& device);
 // Roofline with stated efficiencies; origin datasheet.
 std::unique_ptr<Profile> datasheet_profile(const DeviceType& device);
 // Exactly max(flops / peak, bytes / rate), no latency; origin ideal. For hand-derived scenarios.
 std::unique_ptr<Profile> ideal_profile(const DeviceType& device);
+// What a device gets between hosts when nothing was fitted: NCCL's own tuning constants.
+NetworkConstants default_network_constants();
+// For people: origin, sources, fits with held-out errors, levels, network constants, limits.
+std::string describe(const Profile& profile);
 
 }  // namespace calibrate::profile
