@@ -88,6 +88,8 @@ class Profile {
   // collective.
   virtual double level_error(const std::string& family) const = 0;
   virtual std::vector<FitReport> reports() const = 0;
+  // For people, one line each: sources, constants and whether they were assumed, limits.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 // Reads an HDF5 profile. Throws ProfileError with what is wrong and where.

@@ -1,4 +1,6 @@
 // Profiles without a measurement: datasheet (stated efficiencies) and ideal (exact roofline).
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "calibrate/profile/profile.h"
@@ -48,6 +50,16 @@ class RooflineProfile final : public Profile {
   NetworkConstants network() const override { return network_; }
   double level_error(const std::string&) const override { return efficiencies_.level_error; }
   std::vector<FitReport> reports() const override { return {}; }
+  std::vector<std::string> notes() const override {
+    if (origin_ == Origin::ideal) return {"exact roofline: max(FLOPs / peak, bytes / memory rate)"};
+    return {
+        fmt::format("nothing was measured; assumed shares of the datasheet: matrix products {}, "
+                    "attention {} forward and {} backward, memory {}; launch {} us",
+                    efficiencies_.gemm, efficiencies_.attention_forward,
+                    efficiencies_.attention_backward, efficiencies_.memory,
+                    1e6 * efficiencies_.latency.value()),
+        "network: tuning constants of NCCL, ring and Simple protocol (src/graph/tuning.cc)"};
+  }
 
  private:
   Answer answer(double flops, double bytes, Precision precision, double efficiency) const {

@@ -1,0 +1,229 @@
+// A profile that answers from fitted models.
+#include "calibrate/profile/fitted_profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/profile/names.h"
+#include "calibrate/profile/notes.h"
+#include "calibrate/profile/roofline.h"
+#include "sim/base/invariant.h"
+
+namespace calibrate::profile {
+namespace {
+
+// Outside what was measured an interval is taken twice as wide. Assumed: FITS 3.2 saw errors of
+// 1.1 to 3 times the interpolated ones one octave out.
+constexpr double outside_widening = 2;
+
+bool is_inside(const GemmModel& model, const GemmShape& shape) {
+  return shape.batch == 1 && model.m.holds(shape.m) && model.n.holds(shape.n) &&
+         model.k.holds(shape.k) && shape.flops() <= 2 * model.flops_most;
+}
+
+double limited(double correction) {
+  return std::clamp(correction, -std::log1p(correction_most), std::log1p(correction_most));
+}
+
+std::array<double, 4> attention_features(const AttentionShape& shape) {
+  return {std::log(shape.sequences * shape.heads), 0.5 * std::log(2 * shape.pairs),
+          std::log(shape.heads / shape.kv_heads), std::log(shape.heads)};
+}
+
+bool is_inside(const AttentionModel& model, const AttentionShape& shape) {
+  return model.length.holds(std::sqrt(2 * shape.pairs)) &&
+         model.blocks.holds(shape.sequences * shape.heads) && shape.queries == shape.keys;
+}
+
+double combined(double a, double b, double c = 0) { return std::sqrt(a * a + b * b + c * c); }
+
+class FittedProfile final : public Profile {
+ public:
+  FittedProfile(ProfileData data, DeviceType device)
+      : data_(std::move(data)), device_(std::move(device)) {}
+
+  const DeviceType& device() const override { return device_; }
+  Origin origin() const override { return data_.origin; }
+  Answer gemm(const GemmQuestion& question) const override;
+  Answer attention(const AttentionQuestion& question) const override;
+  Answer memory(const MemoryQuestion& question) const override;
+  bool has_collective(const CollectiveQuestion& question) const override;
+  Answer collective(const CollectiveQuestion& question) const override;
+  NetworkConstants network() const override { return data_.network; }
+  double level_error(const std::string& family) const override;
+  std::vector<FitReport> reports() const override { return data_.reports; }
+  std::vector<std::string> notes() const override { return notes_of(data_); }
+
+ private:
+  const Factor& layout_factor(const GemmQuestion& question) const;
+  Answer roofline(const RooflineModel& model, const GemmQuestion& question) const;
+  const CollectiveModel* collective_model(CollectiveKind kind) const;
+
+  ProfileData data_;
+  DeviceType device_;
+};
+
+const Factor& FittedProfile::layout_factor(const GemmQuestion& question) const {
+  static const Factor none;
+  if (question.accumulates_fp32) return data_.weight_gradient_fp32;
+  if (question.layout == Layout::input_gradient) return data_.input_gradient;
+  return question.layout == Layout::weight_gradient ? data_.weight_gradient : none;
+}
+
+Answer FittedProfile::roofline(const RooflineModel& model, const GemmQuestion& question) const {
+  const double compute = gemm_flops(question) / (model.peak * model.efficiency.value);
+  const double traffic = gemm_bytes(question) / model.memory_rate;
+  return {Seconds(model.launch + std::max(compute, traffic)), model.efficiency.spread, true};
+}
+
+Answer FittedProfile::gemm(const GemmQuestion& question) const {
+  if (gemm_flops(question) <= 0) return {};
+  const GemmModel* model = nullptr;
+  const Precision measured =
+      question.precision == Precision::fp16 ? Precision::bf16 : question.precision;
+  for (const GemmModel& candidate : data_.gemm) {
+    if (candidate.precision == measured) model = &candidate;
+  }
+  if (!model) {
+    for (const RooflineModel& candidate : data_.roofline) {
+      if (candidate.precision == question.precision) return roofline(candidate, question);
+    }
+    sim::bug("a checked profile answers for every precision");
+  }
+  const GemmShape shape{static_cast<double>(question.m), static_cast<double>(question.n),
+                        static_cast<double>(question.k), static_cast<double>(question.batch)};
+  // The conversion of inputs is an operator of its own in a training step: taken out again.
+  const double with = gemm_time(model->tile, model->hardware, shape);
+  const double conversion =
+      model->tile.conversion * model->hardware.element * shape.m * shape.k * shape.batch;
+  const double burst = burst_seconds(*model, shape) * (1 - conversion / with);
+  const Factor& layout = layout_factor(question);
+  const double launch = std::min(model->tile.launch, burst);
+  const double time = launch + (burst - launch) * data_.sustained_gemm.value * layout.value;
+  const bool inside = is_inside(*model, shape);
+  const double width = combined(model->interval.at(shape.flops()), layout.spread);
+  return {Seconds(std::max(time, shape.flops() / model->hardware.peak)),
+          inside ? width : width * outside_widening, !inside};
+}
+
+Answer FittedProfile::attention(const AttentionQuestion& question) const {
+  if (attention_flops(question) <= 0) return {};
+  Factor kernel;
+  AttentionKernel wanted = question.kernel;
+  for (const KernelFactor& candidate : data_.kernels) {
+    if (candidate.kernel != question.kernel) continue;
+    kernel = candidate.factor;
+    wanted = candidate.measured;
+  }
+  const AttentionModel* model = nullptr;
+  const auto distance = [&](const AttentionModel& candidate) {
+    return std::abs(std::log(static_cast<double>(question.head_size) / candidate.head_size));
+  };
+  for (const AttentionModel& candidate : data_.attention) {
+    if (candidate.kernel != wanted) continue;
+    if (!model || distance(candidate) < distance(*model)) model = &candidate;
+  }
+  sim::invariant(model != nullptr, "a checked profile answers for every attention kernel");
+  const AttentionShape shape = attention_shape(question);
+  double time = burst_seconds(*model, shape) * kernel.value * data_.sustained_attention.value;
+  double spread = kernel.spread;
+  if (!question.causal) {
+    time *= data_.attention_full.value;
+    spread = combined(spread, data_.attention_full.spread);
+  }
+  if (question.backward) {
+    time *= data_.attention_backward.value;
+    spread = combined(spread, data_.attention_backward.spread);
+  }
+  const bool is_half =
+      question.precision == Precision::bf16 || question.precision == Precision::fp16;
+  const bool inside = is_inside(*model, shape) && distance(*model) == 0 && is_half;
+  const double width = combined(model->interval.at(shape.flops()), spread);
+  return {Seconds(std::max(time, attention_flops(question) / model->peak)),
+          inside ? width : width * outside_widening, !inside};
+}
+
+Answer FittedProfile::memory(const MemoryQuestion& question) const {
+  if (question.bytes <= 0) return {};
+  const bool inside = question.bytes <= 2 * data_.memory.bytes_most;
+  // Beyond the largest size the curve is a straight line: no wider interval.
+  return {Seconds(memory_time(data_.memory.curve, question.bytes)),
+          data_.memory.interval.at(question.bytes), !inside};
+}
+
+const CollectiveModel* FittedProfile::collective_model(CollectiveKind kind) const {
+  for (const CollectiveModel& model : data_.collectives) {
+    if (model.kind == kind) return &model;
+  }
+  return nullptr;
+}
+
+bool FittedProfile::has_collective(const CollectiveQuestion& question) const {
+  const CollectiveModel* model = collective_model(question.kind);
+  return model && question.ranks >= 2 && question.ranks <= model->ranks.back();
+}
+
+Answer FittedProfile::collective(const CollectiveQuestion& question) const {
+  sim::invariant(has_collective(question), "a collective is asked for where there is one");
+  const CollectiveModel& model = *collective_model(question.kind);
+  const double ranks = question.ranks, bytes = std::max(question.bytes, 1.0);
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < model.ranks.size(); ++i) {
+    const double here = std::abs(std::log(model.ranks[i] / ranks));
+    if (here <= std::abs(std::log(model.ranks[nearest] / ranks))) nearest = i;
+  }
+  const SizeCurve& curve = model.curves[nearest];
+  double seconds = curve.seconds(bytes), width = model.interval.at(bytes);
+  const bool measured = model.ranks[nearest] == ranks;
+  if (!measured) {
+    const double least = std::max(bytes, std::exp(curve.log_bytes.front()));
+    seconds *= ring_time(model.law, model.kind, ranks, least) /
+               ring_time(model.law, model.kind, model.ranks[nearest], least);
+    width = combined(width, model.law_half_width);
+  }
+  return {Seconds(seconds), width, !measured || curve.is_outside(bytes)};
+}
+
+double FittedProfile::level_error(const std::string& family) const {
+  for (const LevelError& level : data_.level_errors) {
+    if (level.family == family) return level.value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double burst_seconds(const GemmModel& model, const GemmShape& shape) {
+  const auto features = gemm_features(shape, model.hardware.multiprocessors);
+  return gemm_time(model.tile, model.hardware, shape) *
+         std::exp(limited(model.residual.mean(features)));
+}
+
+double burst_seconds(const AttentionModel& model, const AttentionShape& shape) {
+  const auto features = attention_features(shape);
+  return attention_time(model.tile, model.peak, model.memory_rate, model.multiprocessors, shape) *
+         std::exp(limited(model.residual.mean(features)));
+}
+
+AttentionShape attention_shape(const AttentionQuestion& question) {
+  AttentionQuestion causal = question;
+  causal.backward = false;
+  AttentionShape shape;
+  shape.sequences = static_cast<double>(question.sequences);
+  shape.heads = static_cast<double>(question.query_heads);
+  shape.kv_heads = static_cast<double>(question.kv_heads);
+  shape.queries = static_cast<double>(question.query_length);
+  shape.keys = static_cast<double>(question.key_length);
+  shape.head_size = static_cast<double>(question.head_size);
+  // What is fitted is causal; without a mask the same square holds twice the pairs.
+  shape.pairs = question.causal ? attention_pairs(causal) : shape.queries * shape.keys / 2;
+  shape.bytes = attention_bytes(causal);
+  return shape;
+}
+
+std::unique_ptr<Profile> profile_of(ProfileData data, const DeviceType& device) {
+  check(data);
+  return std::make_unique<FittedProfile>(std::move(data), device);
+}
+
+}  // namespace calibrate::profile
