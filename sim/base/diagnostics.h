@@ -1,4 +1,5 @@
-// What is wrong with the user's input: collected, ordered by place, printed with the line and a caret.
+// What is wrong with the user's input: collected, ordered by place, printed with the line and a
+// caret.
 //
 //   scenarios/pair.yaml:5:15: error: unknown unit 'Gbps' for link.capacity
 //       capacity: 400 Gbps
@@ -16,6 +17,7 @@
 namespace sim {
 
 // A place in an input file. Lines and columns count from 1; 0 means "the file as a whole".
+// Columns and lengths are in characters (code points), as editors count.
 struct Place {
   std::string file;  // as the user named it
   int line = 0;
@@ -56,5 +58,9 @@ class Diagnostics {
 
 // The known word nearest to `word` (edit distance at most 2), if any.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+// All known words, the nearest first; equally near ones in the order given.
+std::vector<std::string> nearest_first(std::string_view word, std::vector<std::string> known);
+// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+int edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace sim
