@@ -25,11 +25,6 @@ double limited(double correction) {
   return std::clamp(correction, -std::log1p(correction_most), std::log1p(correction_most));
 }
 
-std::array<double, 4> attention_features(const AttentionShape& shape) {
-  return {std::log(shape.sequences * shape.heads), 0.5 * std::log(2 * shape.pairs),
-          std::log(shape.heads / shape.kv_heads), std::log(shape.heads)};
-}
-
 bool is_inside(const AttentionModel& model, const AttentionShape& shape) {
   return model.length.holds(std::sqrt(2 * shape.pairs)) &&
          model.blocks.holds(shape.sequences * shape.heads) && shape.queries == shape.keys;
@@ -192,6 +187,11 @@ double FittedProfile::level_error(const std::string& family) const {
 }
 
 }  // namespace
+
+std::array<double, 4> attention_features(const AttentionShape& shape) {
+  return {std::log(shape.sequences * shape.heads), 0.5 * std::log(2 * shape.pairs),
+          std::log(shape.heads / shape.kv_heads), std::log(shape.heads)};
+}
 
 double burst_seconds(const GemmModel& model, const GemmShape& shape) {
   const auto features = gemm_features(shape, model.hardware.multiprocessors);

@@ -1,6 +1,8 @@
 // A profile that answers from fitted models.
 #pragma once
 
+#include <array>
+
 #include "calibrate/profile/profile_data.h"
 
 namespace calibrate::profile {
@@ -11,6 +13,8 @@ double burst_seconds(const GemmModel& model, const GemmShape& shape);
 double burst_seconds(const AttentionModel& model, const AttentionShape& shape);
 
 AttentionShape attention_shape(const AttentionQuestion& question);
+// What the smooth correction of attention sees.
+std::array<double, 4> attention_features(const AttentionShape& shape);
 
 // FITS: a smooth correction may not run away where nothing was measured.
 inline constexpr double correction_most = 0.25;

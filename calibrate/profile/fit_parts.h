@@ -1,0 +1,65 @@
+// The steps of fitting a profile, one a family. Every one is deterministic.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "calibrate/profile/profile_data.h"
+
+namespace calibrate::profile {
+
+// What is known of a device before any fit, and which rows of the tables are its own.
+struct PublicDevice {
+  std::string name;                                  // DeviceType::name
+  std::string system;                                // in the tables of aiconfigurator
+  double peak_bf16, peak_fp8, peak_tf32, peak_fp32;  // [FLOP/s]; 0: no such units
+  double memory_rate, l2;                            // [byte/s], [byte]
+  double multiprocessors;
+  double port;                         // [byte/s], one way, of the scale-up domain
+  std::string gemm_file, gemm_column;  // bf16
+  std::string fp8_column;              // empty: none
+  AttentionKernel attention;
+  std::string log_device;  // prefix in the logs of nccl-tests
+  std::string simumax;     // file of training shapes; empty: none of this architecture
+};
+const PublicDevice* public_device(const std::string& name);
+std::vector<std::string> public_device_names();
+
+// A measured time beside a fitted one.
+struct Residual {
+  double size;   // FLOPs or bytes
+  double error;  // fitted / measured - 1
+};
+// 80 % half-widths by class, from held-out residuals. A class of fewer than 8 points joins the
+// next.
+Interval interval_of(const std::vector<double>& bounds, const std::vector<Residual>& residuals);
+FitReport report_of(std::string family, std::string source, std::size_t samples,
+                    const std::vector<Residual>& residuals);
+// Quantile `p` of values by rank ceil(p (n + 1)), the conformal one. REQUIRES: not empty.
+double quantile(std::vector<double> values, double p);
+
+// Point `index` of the Halton sequence in `dimension` (at most 5), in (0, 1).
+double halton(std::size_t index, std::size_t dimension);
+
+struct GemmSample {
+  GemmShape shape;
+  double seconds;
+};
+// Fits tile constants, then the correction, on `chosen` of `samples`.
+GemmModel fit_gemm(Precision precision, const GemmHardware& hardware,
+                   const std::vector<GemmSample>& chosen, bool converts_input);
+
+void add_gemm(ProfileData& data, const PublicDevice& device, const std::filesystem::path& folder);
+void add_attention(ProfileData& data, const PublicDevice& device,
+                   const std::filesystem::path& folder);
+void add_memory(ProfileData& data, const PublicDevice& device, const std::filesystem::path& folder);
+void add_collectives(ProfileData& data, const PublicDevice& device,
+                     const std::filesystem::path& folder);
+void add_network(ProfileData& data, const PublicDevice& device,
+                 const std::filesystem::path& folder);
+// Layouts, sustained levels, attention directions and kernels: constants with their sources.
+void add_factors(ProfileData& data, const PublicDevice& device,
+                 const std::filesystem::path& folder);
+
+}  // namespace calibrate::profile
