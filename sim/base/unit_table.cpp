@@ -108,9 +108,10 @@ std::vector<Misspelling> make_misspellings() {
                    Dimension::bytes,
                    {rate_prefix + "B"},
                    "'" + prefix + "b' is read as bits by some and bytes by others"});
+  }
+  for (const std::string prefix : {"M", "G", "T", "P", "E"}) {
     for (const std::string tail :
          {"FLOPS", "FLOPs", "FLOP", "flops", "FLOPS/s", "FLOPs/s", "Flops"}) {
-      if (prefix == "k" || prefix == "K") continue;
       all.push_back({prefix + tail,
                      Dimension::flop_rate,
                      {prefix + "FLOP/s"},
@@ -119,7 +120,6 @@ std::vector<Misspelling> make_misspellings() {
   }
   all.push_back(
       {"KB", Dimension::bytes, {"kB", "KiB"}, "'KB' is 1000 bytes for some and 1024 for others"});
-  all.push_back({"PFLOPS", Dimension::flop_rate, {"PFLOP/s"}, "a speed is operations per second"});
   const std::vector<std::pair<std::string, std::vector<std::string>>> times = {
       {"s", {"sec", "secs", "second", "seconds", "S"}},
       {"ms", {"msec", "millisecond", "milliseconds"}},

@@ -84,7 +84,7 @@ TEST_CASE("units: common other spellings lead to the right one") {
   CHECK(error_of("5 \xc2\xb5s", Dimension::time).hint == "write '5 us'");
   CHECK(error_of("5 m", Dimension::time).hint == "write '5 min' or '5 ms'");
   CHECK(error_of("989 TFLOPS", Dimension::flop_rate).hint == "write '989 TFLOP/s'");
-  CHECK(error_of("2 PFLOPS", Dimension::flop_rate).hint == "write '2 PFLOP/s'");
+  CHECK(error_of("2 PFLOPs/s", Dimension::flop_rate).hint == "write '2 PFLOP/s'");
   CHECK(error_of("64 KB", Dimension::bytes).hint == "write '64 kB' or '64 KiB'");
   CHECK(error_of("64 Gib", Dimension::bytes).hint == "write '64 GiB'");
   CHECK(error_of("15 k", Dimension::count_text).hint == "write '15 K'");
