@@ -13,7 +13,8 @@
 
 namespace sim::training {
 
-// Where the time of a rank's compute stream goes; together they are the iteration, to the picosecond.
+// Where the time of a rank's compute stream goes; together they are the iteration, to the
+// picosecond.
 enum class Category {
   compute,
   recompute,
@@ -31,31 +32,32 @@ enum class Category {
 };
 inline constexpr int category_count = 13;
 using CategoryTimes = std::array<std::int64_t, category_count>;  // [category] picoseconds
-std::string_view name(Category category);  // "compute", ..., "exposed.tensor"
+std::string_view name(Category category);                        // "compute", ..., "exposed.tensor"
 
 // One operation on one stream of a representative rank, in the last iteration.
 struct Span {
-  std::string name;       // "forward 3.0" = micro-batch 3, virtual stage 0
+  std::string name;  // "forward 3.0" = micro-batch 3, virtual stage 0
   Category category = Category::compute;
   std::int64_t start_ps = 0, end_ps = 0;  // since the start of the iteration
 };
 struct Track {
-  int rank = 0;           // lowest rank of those that behave alike
+  int rank = 0;  // lowest rank of those that behave alike
   int stage = 0;
   int ranks_alike = 1;
-  std::string stream;     // "compute", "tensor", "data", "send forward", ...
+  std::string stream;  // "compute", "tensor", "data", "send forward", ...
   std::vector<Span> spans;
 };
 
 // Links that carry the same load.
 struct LinkClass {
-  std::string example;    // "host3.nic2"
+  std::string example;  // "host3.nic2"
   int count = 1;
-  double capacity = 0;    // [bytes/s]
-  double bytes = 0;       // through each, in the last iteration
+  double capacity = 0;          // [bytes/s]
+  double bytes = 0;             // through each, in the last iteration
   double utilization_mean = 0;  // of capacity, over the last iteration
   double utilization_max = 0;
-  std::vector<std::pair<std::int64_t, double>> load;  // [ps], share of capacity from then on; busiest links only
+  std::vector<std::pair<std::int64_t, double>>
+      load;  // [ps], share of capacity from then on; busiest links only
 };
 
 struct StageMemory {
@@ -80,19 +82,20 @@ struct Result {
   std::vector<std::int64_t> iterations_ps;
   Interval interval;
   double samples_per_iteration = 0, tokens_per_iteration = 0;
-  double model_flops_per_iteration = 0, model_flops_causal_per_iteration = 0, hardware_flops_per_iteration = 0;
+  double model_flops_per_iteration = 0, model_flops_causal_per_iteration = 0,
+         hardware_flops_per_iteration = 0;
   double peak_flops_per_second = 0;  // all devices, dense, of the precision used
   bool fits = true;
-  std::vector<StageMemory> memory;   // by stage
+  std::vector<StageMemory> memory;     // by stage
   std::vector<plan::Remedy> remedies;  // when it does not fit
-  int time_rank = 0;                 // the rank that `time` belongs to
+  int time_rank = 0;                   // the rank that `time` belongs to
   CategoryTimes time{};
-  std::vector<LinkClass> links;      // busiest first, at most 20
-  std::vector<Track> tracks;         // one representative a stage
+  std::vector<LinkClass> links;  // busiest first, at most 20
+  std::vector<Track> tracks;     // one representative a stage
   Fold fold;
   std::map<std::string, calibrate::profile::Origin> profile_origin;  // by device type
   std::vector<std::string> extrapolated, warnings;
-  std::vector<std::string> advice;   // "what to change next", most promising first
+  std::vector<std::string> advice;  // "what to change next", most promising first
   std::uint64_t fingerprint = 0;
   double cpu_time_s = 0;
   std::int64_t peak_rss_bytes = 0;

@@ -1,0 +1,251 @@
+// Paths from the hops of a collective, costs from the profile's curves or the structured law.
+#include "sim/training/communication.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sim::training {
+
+namespace profile = calibrate::profile;
+using collective::Algorithm;
+using collective::Operation;
+using collective::Protocol;
+
+namespace {
+
+// Device memory traffic per byte sent. Assumed: what is sent is read and what arrives is written;
+// a reduction also reads the operand it adds to.
+constexpr double memory_passes_copy = 2;
+constexpr double memory_passes_reduce = 3;
+
+double efficiency(topology::LinkKind kind, const profile::NetworkConstants& network) {
+  switch (kind) {
+    case topology::LinkKind::nic:
+    case topology::LinkKind::fabric:
+      return network.efficiency;
+    case topology::LinkKind::scale_up:
+    case topology::LinkKind::pcie:
+    case topology::LinkKind::socket:
+      return network.intra_efficiency;
+  }
+  bug("unknown kind of link");
+}
+
+struct DeviceHop {
+  DeviceIndex source, target;
+  double bytes;
+};
+
+// Adds up the hops; fills everything but the latency. Returns the largest route latencies
+// (inside a host or domain, between hosts).
+std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
+                                     const profile::NetworkConstants& network,
+                                     std::span<const DeviceHop> hops, double overhead,
+                                     double memory_passes, Path& path) {
+  std::map<LinkIndex, double> links;
+  std::map<DeviceIndex, double> memory;
+  Seconds intra, inter;
+  for (const DeviceHop& hop : hops) {
+    if (hop.source == hop.target) continue;
+    const auto flow = (static_cast<std::uint64_t>(hop.source) << 32) |
+                      static_cast<std::uint64_t>(static_cast<std::uint32_t>(hop.target));
+    const topology::Route route = cluster.route(hop.source, hop.target, flow);
+    Seconds& latency = route.inside_domain || route.inside_host ? intra : inter;
+    latency = std::max(latency, route.latency);
+    for (const auto& [link, share] : route.links) links[link] += hop.bytes * share * overhead;
+    memory[hop.source] += hop.bytes * memory_passes / 2;
+    memory[hop.target] += hop.bytes * memory_passes / 2;
+  }
+  path.links.assign(links.begin(), links.end());
+  path.memory.assign(memory.begin(), memory.end());
+  for (const auto& [link, bytes] : path.links) {
+    const topology::Link& l = cluster.links()[static_cast<std::size_t>(link)];
+    path.reference = std::max(path.reference, bytes);
+    path.seconds_per_byte =
+        std::max(path.seconds_per_byte, bytes / (l.capacity.value() * efficiency(l.kind, network)));
+  }
+  return {intra, inter};
+}
+
+profile::CollectiveKind kind_of(Operation operation) {
+  switch (operation) {
+    case Operation::all_reduce:
+      return profile::CollectiveKind::all_reduce;
+    case Operation::all_gather:
+      return profile::CollectiveKind::all_gather;
+    case Operation::reduce_scatter:
+      return profile::CollectiveKind::reduce_scatter;
+    case Operation::all_to_all:
+      return profile::CollectiveKind::all_to_all;
+    case Operation::broadcast:
+      return profile::CollectiveKind::broadcast;
+    case Operation::send_receive:
+      return profile::CollectiveKind::send_receive;
+  }
+  bug("unknown collective");
+}
+
+collective::Hardware::Generation generation_of(const profile::DeviceType& device) {
+  const auto starts = [&](const char* prefix) { return device.name.rfind(prefix, 0) == 0; };
+  using Generation = collective::Hardware::Generation;
+  if (starts("v100")) return Generation::volta;
+  if (starts("a100") || starts("a10") || starts("a40")) return Generation::ampere;
+  if (starts("h100") || starts("h200") || starts("h800") || starts("h20")) {
+    return Generation::hopper;
+  }
+  if (starts("b200") || starts("b300") || starts("gb")) return Generation::blackwell;
+  return Generation::other;
+}
+
+}  // namespace
+
+Communicator::Communicator(const topology::Cluster& cluster, const Profile& profile,
+                           std::vector<DeviceIndex> members)
+    : cluster_(&cluster), profile_(&profile), members_(std::move(members)) {
+  const auto devices = cluster.devices();
+  inside_domain_ = true;
+  for (const DeviceIndex member : members_) {
+    const topology::Device& device = devices[static_cast<std::size_t>(member)];
+    const topology::Device& first = devices[static_cast<std::size_t>(members_.front())];
+    layout_.host_of.push_back(device.host);
+    inside_domain_ =
+        inside_domain_ && device.domain == first.domain && device.device_type == first.device_type;
+  }
+}
+
+int Communicator::channels() const { return profile_->network().channels; }
+
+collective::Hardware Communicator::hardware() const {
+  collective::Hardware hardware;
+  hardware.generation = generation_of(profile_->device());
+  hardware.has_nvlink = hardware.has_nvswitch = false;
+  const auto devices = cluster_->devices();
+  int members_of_first_host = 0;
+  for (const int host : layout_.host_of) members_of_first_host += host == layout_.host_of.front();
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    const topology::Route route = cluster_->route(members_[0], members_[i]);
+    if (route.inside_domain) {
+      hardware.intra = route.capacity;
+      hardware.has_nvlink = hardware.has_nvswitch = true;
+    } else if (layout_.host_of[i] == layout_.host_of[0]) {
+      hardware.intra = std::max(hardware.intra, route.capacity);
+    } else {
+      hardware.inter = route.capacity * members_of_first_host;
+      break;
+    }
+  }
+  if (hardware.intra.value() == 0) hardware.intra = hardware.inter;
+  return hardware;
+}
+
+const Path& Communicator::path(Operation operation, collective::Choice choice) const {
+  for (const Cached& cached : paths_) {
+    if (cached.operation == operation && cached.algorithm == choice.algorithm &&
+        cached.protocol == choice.protocol) {
+      return *cached.path;
+    }
+  }
+  auto path = std::make_unique<Path>();
+  const auto network = profile_->network();
+  // Enough bytes that no share is rounded away; everything is linear in the size.
+  const double size = 1e9;
+  const collective::Traffic traffic =
+      collective::traffic(operation, choice.algorithm, layout_, Bytes(size));
+  std::vector<DeviceHop> hops;
+  for (const collective::Hop& hop : traffic.hops) {
+    hops.push_back({members_[static_cast<std::size_t>(hop.source)],
+                    members_[static_cast<std::size_t>(hop.target)], hop.bytes.value() / size});
+  }
+  const bool reduces = operation == Operation::all_reduce || operation == Operation::reduce_scatter;
+  const auto [intra, inter] =
+      add_hops(*cluster_, network, hops, collective::protocol_overhead(choice.protocol),
+               reduces ? memory_passes_reduce : memory_passes_copy, *path);
+  path->latency = network.base + traffic.intra_steps * (network.step_intra + intra) +
+                  traffic.inter_steps * (network.step_inter + inter);
+  path->channels = network.channels;
+  paths_.push_back({operation, choice.algorithm, choice.protocol, std::move(path)});
+  return *paths_.back().path;
+}
+
+TransferCost transfer_cost(const Path& path, Bytes size) {
+  TransferCost cost;
+  cost.lag = to_picoseconds(path.latency);
+  const double seconds = size.value() * path.seconds_per_byte;
+  cost.work = to_picoseconds(Seconds(seconds));
+  if (cost.work > 0) {
+    cost.amount = to_bytes_per_second(BytesPerSecond(path.reference * size.value() / seconds));
+    cost.weight = byte_fair_weight(cost.amount);
+  }
+  return cost;
+}
+
+std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Bytes size,
+                                                        std::optional<Algorithm> forced) const {
+  const bool is_ideal = profile_->origin() == profile::Origin::ideal;
+  collective::Choice choice;
+  if (forced) {
+    choice.algorithm = *forced;
+  } else if (is_ideal) {
+    choice.algorithm = collective::algorithms(operation).front();
+  } else {
+    choice = collective::choose(operation, layout_, hardware(), size);
+  }
+  const profile::CollectiveQuestion question{kind_of(operation), layout_.ranks(), size.value()};
+  if (!inside_domain_ || forced || !profile_->has_collective(question)) {
+    const Path& p = path(operation, choice);
+    return {&p, transfer_cost(p, size)};
+  }
+  // A measured curve: what the smallest message takes is latency, the rest loads the links.
+  const Path& p = path(
+      operation, {collective::algorithms(operation).front(), Protocol::simple, choice.channels});
+  const profile::Answer answer = profile_->collective(question);
+  const profile::Answer smallest = profile_->collective({question.kind, question.ranks, 1024});
+  TransferCost cost;
+  const Seconds lag = std::min(answer.duration, smallest.duration);
+  cost.lag = to_picoseconds(lag);
+  cost.work = to_picoseconds(answer.duration) - cost.lag;
+  cost.is_extrapolated = answer.extrapolated;
+  if (cost.work > 0) {
+    // In-switch reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
+    double rate = p.reference * size.value() / (answer.duration - lag).value();
+    for (const auto& [link, bytes] : p.links) {
+      const double capacity = cluster_->links()[static_cast<std::size_t>(link)].capacity.value();
+      if (bytes > 0) rate = std::min(rate, capacity * p.reference / bytes);
+    }
+    cost.amount = to_bytes_per_second(BytesPerSecond(rate));
+    cost.weight = byte_fair_weight(cost.amount);
+  }
+  return {&p, cost};
+}
+
+std::vector<double> Communicator::signature() const {
+  std::vector<double> result = {static_cast<double>(layout_.ranks()),
+                                static_cast<double>(inside_domain_)};
+  for (const Operation operation :
+       {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}) {
+    for (const double size : {1e3, 1e6, 1e9}) {
+      const auto [p, c] = cost(operation, Bytes(size));
+      result.push_back(static_cast<double>(c.lag));
+      result.push_back(static_cast<double>(c.work));
+      result.push_back(static_cast<double>(c.amount));
+    }
+  }
+  return result;
+}
+
+Path side_by_side(const topology::Cluster& cluster, const profile::Profile& profile,
+                  std::span<const std::pair<DeviceIndex, DeviceIndex>> pairs) {
+  Path path;
+  const auto network = profile.network();
+  std::vector<DeviceHop> hops;
+  for (const auto& [source, target] : pairs) hops.push_back({source, target, 1.0});
+  const auto [intra, inter] = add_hops(cluster, network, hops, 1, memory_passes_copy, path);
+  const Seconds step = std::max(intra.value() > 0 ? network.step_intra + intra : Seconds(0),
+                                inter.value() > 0 ? network.step_inter + inter : Seconds(0));
+  path.latency = network.base + step;
+  path.channels = network.channels_point_to_point;
+  return path;
+}
+
+}  // namespace sim::training

@@ -1,0 +1,78 @@
+// What a transfer or a collective costs on the cluster: latency, duration alone, and the links it
+// loads.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/base/fixed.h"
+#include "sim/training/job.h"
+
+namespace sim::training {
+
+using topology::DeviceIndex;
+using topology::LinkIndex;
+
+// How one byte of an operation's size loads the cluster.
+struct Path {
+  std::vector<std::pair<LinkIndex, double>> links;     // bytes through the link
+  std::vector<std::pair<DeviceIndex, double>> memory;  // bytes through the device's memory
+  double reference = 0;         // largest of the links' bytes; footprints are relative to it
+  double seconds_per_byte = 0;  // alone, at the efficiency of each kind of link
+  Seconds latency;
+  int channels = 0;  // multiprocessors the kernel takes on each device
+};
+
+// One operation as the engine runs it.
+struct TransferCost {
+  Picoseconds lag = 0, work = 0;
+  std::int64_t amount = 0;  // bytes/s through the link that carries `Path::reference`
+  std::int64_t weight = weight_one;
+  bool is_extrapolated = false;
+};
+
+// A rank group on the cluster.
+class Communicator {
+ public:
+  using Profile = calibrate::profile::Profile;
+
+  // `members` in ring order.
+  Communicator(const topology::Cluster& cluster, const Profile& profile,
+               std::vector<DeviceIndex> members);
+
+  // The path of an operation of this size, and its cost. The path lives as long as the
+  // communicator. Inside one scale-up domain the profile's measured curve gives the time, where it
+  // has one; otherwise the structured law: latency per step, bytes over the slowest link.
+  std::pair<const Path*, TransferCost> cost(collective::Operation operation, Bytes size,
+                                            std::optional<collective::Algorithm> forced = {}) const;
+  std::span<const DeviceIndex> members() const { return members_; }
+  int channels() const;
+  // Equal for groups whose costs are equal for every operation and size.
+  std::vector<double> signature() const;
+
+ private:
+  struct Cached {
+    collective::Operation operation;
+    collective::Algorithm algorithm;
+    collective::Protocol protocol;
+    std::unique_ptr<Path> path;
+  };
+  const Path& path(collective::Operation operation, collective::Choice choice) const;
+  collective::Hardware hardware() const;
+
+  const topology::Cluster* cluster_;
+  const Profile* profile_;
+  std::vector<DeviceIndex> members_;
+  collective::Layout layout_;
+  bool inside_domain_ = false;
+  mutable std::vector<Cached> paths_;
+};
+
+// Bytes sent side by side from each source to its target, as one operation.
+Path side_by_side(const topology::Cluster& cluster, const calibrate::profile::Profile& profile,
+                  std::span<const std::pair<DeviceIndex, DeviceIndex>> pairs);
+TransferCost transfer_cost(const Path& path, Bytes size);
+
+}  // namespace sim::training

@@ -1,0 +1,296 @@
+// Passes become steps: one for a whole pass where nothing else can touch what it uses, one for each
+// operator elsewhere.
+#include "sim/training/compute_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace sim::training {
+
+using network::Wait;
+using plan::Pass;
+
+namespace {
+
+class LaneWriter {
+ public:
+  explicit LaneWriter(const LaneInput& input)
+      : in_(input),
+        milestones_{input.plan->micro_batches(), input.plan->virtual_stages, input.data->events} {
+    has_host_ =
+        input.stack->host_per_operator.value() > 0 || input.stack->host_per_layer.value() > 0;
+  }
+
+  LanePrograms write();
+
+ private:
+  struct Launch {          // of one compute step
+    Picoseconds duration;  // host time
+    int kernels;
+  };
+
+  void pass(int index);
+  void segment(int index);
+  void operators(int index);
+  void tally(const CostedOperator& o) {
+    result_.flops += o.flops;
+    result_.family[static_cast<std::size_t>(o.family)] += o.work;
+  }
+  void one_operator(const CostedOperator& o);
+  void collective(const CostedOperator& o);
+  void finish();
+  void add(ProgramWriter::StepSpec spec, Launch launch);
+  void write_host();
+  const std::vector<CostedOperator>& operators_of(const Pass& pass, int position) const;
+  std::vector<Wait> take_waits() { return std::exchange(pending_, {}); }
+  Picoseconds overlapped(Picoseconds communication, Picoseconds compute) const;
+
+  const LaneInput& in_;
+  Milestones milestones_;
+  bool has_host_ = false;
+  ProgramWriter compute_, host_;
+  std::vector<Launch> launches_;  // [compute step]
+  std::vector<Wait> pending_;     // waits of the next step
+  std::optional<int> beside_;     // tensor step that runs beside the next operator
+  std::optional<int> must_end_;   // tensor step to wait for before the next operator
+  Launch carried_{};              // launches of collectives, paid by the next step
+  std::size_t next_hook_ = 0;
+  LanePrograms result_;
+};
+
+const std::vector<CostedOperator>& LaneWriter::operators_of(const Pass& pass, int position) const {
+  const auto& units = (*in_.units)[static_cast<std::size_t>(pass.virtual_stage)];
+  if (pass.kind == Pass::Kind::forward) {
+    return units[static_cast<std::size_t>(position)].costs->forward;
+  }
+  return units[units.size() - 1 - static_cast<std::size_t>(position)].costs->backward;
+}
+
+void LaneWriter::add(ProgramWriter::StepSpec spec, Launch launch) {
+  spec.waits = take_waits();
+  launch.duration += carried_.duration;
+  launch.kernels += carried_.kernels;
+  carried_ = {};
+  if (has_host_ && launch.kernels > 0) {
+    // Host milestone i: the launches of compute step i have ended.
+    spec.waits.push_back({slot_host, compute_.size()});
+  }
+  launches_.push_back(launch);
+  compute_.add(spec);
+}
+
+// Two kernels side by side on one device: the collective holds some multiprocessors while it runs.
+Picoseconds LaneWriter::overlapped(Picoseconds communication, Picoseconds compute) const {
+  const double left = 1 - in_.multiprocessors_of_collective;
+  const Picoseconds done = to_picoseconds(to_seconds(communication) * left);
+  return compute <= done ? communication : communication + (compute - done);
+}
+
+// The whole pass as one step, and its last operator as another so that the host's launches are
+// waited for at the end as well as at the start.
+void LaneWriter::segment(int index) {
+  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
+  const int count =
+      static_cast<int>((*in_.units)[static_cast<std::size_t>(p.virtual_stage)].size());
+  std::array<Picoseconds, category_count> parts{};
+  Picoseconds beside = -1, tail = 0, first_launch = -1;
+  Category tail_category = Category::compute;
+  Launch launch{};
+  const auto close = [&](Picoseconds compute, Category category) {
+    const Picoseconds both = beside < 0 ? compute : overlapped(beside, compute);
+    parts[static_cast<std::size_t>(category)] += compute;
+    parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
+    beside = -1;
+  };
+  for (int u = 0; u < count; ++u) {
+    for (const CostedOperator& o : operators_of(p, u)) {
+      launch.duration += o.host;
+      launch.kernels += o.kernels;
+      if (first_launch < 0) first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
+      tally(o);
+      if (o.collective) {
+        ++result_.merged[{*o.collective, o.size.value()}];
+        const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
+        if (beside >= 0) close(0, Category::compute);
+        if (o.is_overlapped) {
+          beside = cost.lag + cost.work;
+        } else {
+          parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
+        }
+        tail = 0;
+        continue;
+      }
+      const bool is_beside = beside >= 0;
+      close(o.work, o.category);
+      tail = is_beside ? 0 : o.work;
+      tail_category = o.category;
+    }
+  }
+  if (beside >= 0) close(0, Category::compute);
+  if (!has_host_) tail = 0;
+  parts[static_cast<std::size_t>(tail_category)] -= tail;
+  ProgramWriter::StepSpec spec;
+  spec.label = fmt::format("{} {}.{}", p.kind == Pass::Kind::forward ? "forward" : "backward",
+                           p.micro_batch, p.virtual_stage);
+  for (int c = 0; c < category_count; ++c) {
+    const Picoseconds work = parts[static_cast<std::size_t>(c)];
+    spec.work += work;
+    if (work > 0) spec.parts.push_back({static_cast<std::uint8_t>(c), work});
+  }
+  if (!has_host_) {
+    add(spec, {});
+    return;
+  }
+  add(spec, {std::max<Picoseconds>(first_launch, 0), 1});
+  add({.label = spec.label, .category = tail_category, .work = tail},
+      {launch.duration - std::max<Picoseconds>(first_launch, 0), launch.kernels - 1});
+}
+
+void LaneWriter::collective(const CostedOperator& o) {
+  carried_.duration += o.host;
+  carried_.kernels += o.kernels;
+  if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
+  const int step = static_cast<int>(result_.tensor_steps.size());
+  // It may start when everything issued before it has ended.
+  if (must_end_) {
+    pending_.push_back({slot_tensor, *must_end_});
+    must_end_.reset();
+  }
+  if (!pending_.empty()) add({.label = o.name}, {});
+  compute_.reach(milestones_.tensor_base() + step);
+  result_.tensor_steps.push_back({*o.collective, o.size, o.name, Category::exposed_tensor});
+  if (o.is_overlapped) {
+    beside_ = step;
+  } else {
+    must_end_ = step;
+  }
+}
+
+void LaneWriter::one_operator(const CostedOperator& o) {
+  tally(o);
+  if (o.collective) return collective(o);
+  if (must_end_) {
+    pending_.push_back({slot_tensor, *must_end_});
+    must_end_.reset();
+  }
+  ProgramWriter::StepSpec spec{.label = o.name,
+                               .category = o.category,
+                               .work = o.work,
+                               .weight = byte_fair_weight(o.memory_rate)};
+  if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
+  if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
+  add(spec, {o.host, o.kernels});
+  if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
+}
+
+void LaneWriter::operators(int index) {
+  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
+  const int count =
+      static_cast<int>((*in_.units)[static_cast<std::size_t>(p.virtual_stage)].size());
+  const auto& hooks = in_.data->hooks;
+  for (int u = 0; u < count; ++u) {
+    std::vector<int> events;
+    while (next_hook_ < hooks.size() && hooks[next_hook_].pass == index &&
+           hooks[next_hook_].unit == u) {
+      const Hook& hook = hooks[next_hook_++];
+      if (hook.wait) pending_.push_back({slot_data, *hook.wait});
+      if (hook.event) events.push_back(*hook.event);
+    }
+    for (const CostedOperator& o : operators_of(p, u)) one_operator(o);
+    if (events.empty()) continue;
+    if (must_end_ || beside_) {
+      for (const auto step : {must_end_, beside_}) {
+        if (step) pending_.push_back({slot_tensor, *step});
+      }
+      must_end_.reset();
+      beside_.reset();
+    }
+    if (!pending_.empty()) add({.label = "unit ends"}, {});
+    for (const int event : events) compute_.reach(milestones_.event(event));
+  }
+  if (must_end_) pending_.push_back({slot_tensor, *must_end_});
+  if (beside_) pending_.push_back({slot_tensor, *beside_});
+  must_end_.reset();
+  beside_.reset();
+  if (!pending_.empty()) add({.label = "pass ends"}, {});
+}
+
+void LaneWriter::pass(int index) {
+  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
+  const int stages = in_.plan->stages;
+  const bool is_forward = p.kind == Pass::Kind::forward;
+  const int position = p.virtual_stage * stages + in_.stage;  // in the whole model
+  const int last = stages * in_.plan->virtual_stages - 1;
+  const int sender = is_forward ? position - 1 : position + 1;
+  if (sender >= 0 && sender <= last && stages > 1) {
+    pending_.push_back({is_forward ? slot_receive_forward : slot_receive_backward,
+                        milestones_.forward(sender / stages, p.micro_batch)});
+  }
+  if (in_.always_operators || in_.data->is_concurrent[static_cast<std::size_t>(index)]) {
+    operators(index);
+  } else {
+    segment(index);
+  }
+  compute_.reach(is_forward ? milestones_.forward(p.virtual_stage, p.micro_batch)
+                            : milestones_.backward(p.virtual_stage, p.micro_batch));
+  const bool sends = is_forward ? position < last : position > 0;
+  if (sends && stages > 1 && in_.stack->pipeline_blocks) {
+    pending_.push_back({is_forward ? slot_send_forward : slot_send_backward,
+                        milestones_.forward(p.virtual_stage, p.micro_batch)});
+  }
+}
+
+void LaneWriter::finish() {
+  compute_.reach(milestones_.passes_done());
+  if (in_.has_embedding_reduction) pending_.push_back({slot_embedding, 0});
+  if (in_.data->optimizer_waits) pending_.push_back({slot_data, *in_.data->optimizer_waits});
+  one_operator(in_.optimizer);
+  compute_.reach(milestones_.optimizer_done());
+  if (in_.data->end_waits) {
+    pending_.push_back({slot_data, *in_.data->end_waits});
+    add({.label = "iteration ends", .category = Category::other}, {});
+  }
+}
+
+// Host milestone i: the launches of compute step i have ended. The host is at most
+// `host_run_ahead` launches ahead of the device.
+void LaneWriter::write_host() {
+  std::vector<std::int64_t> before(launches_.size() + 1, 0);  // launches of the steps before
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    before[i + 1] = before[i] + launches_[i].kernels;
+  }
+  const int identity = milestones_.tensor_base() + static_cast<int>(result_.tensor_steps.size());
+  std::size_t ended = 0;
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (launches_[i].kernels > 0) {
+      ProgramWriter::StepSpec spec{
+          .label = "launch", .category = Category::host, .work = launches_[i].duration};
+      const std::int64_t needed = before[i + 1] - in_.stack->host_run_ahead;
+      while (ended < i && before[ended] < needed) ++ended;
+      if (ended > 0) {
+        const int milestone = identity + static_cast<int>(ended);
+        compute_.reach(milestone, static_cast<std::int32_t>(ended));
+        spec.waits.push_back({0, milestone});
+      }
+      host_.add(spec);
+    }
+    host_.reach(static_cast<std::int32_t>(i));
+  }
+}
+
+LanePrograms LaneWriter::write() {
+  for (int i = 0; i < static_cast<int>(in_.passes->size()); ++i) pass(i);
+  finish();
+  if (has_host_) write_host();
+  result_.compute = compute_.take();
+  result_.host = host_.take();
+  return std::move(result_);
+}
+
+}  // namespace
+
+LanePrograms lane_programs(const LaneInput& input) { return LaneWriter(input).write(); }
+
+}  // namespace sim::training

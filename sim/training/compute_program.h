@@ -1,0 +1,83 @@
+// The program of a lane's compute stream, and of the tensor and host streams that go with it.
+//
+// A lane is what runs in lockstep: all ranks of a tensor group where nothing can tell them apart
+// (merged), or one rank.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/training/communication.h"
+#include "sim/training/data_plan.h"
+#include "sim/training/program_writer.h"
+
+namespace sim::training {
+
+// Slots and footprints of a compute stream, in this order.
+enum ComputeSlot : std::int32_t {
+  slot_receive_forward,
+  slot_receive_backward,
+  slot_send_forward,
+  slot_send_backward,
+  slot_tensor,
+  slot_data,
+  slot_host,
+  slot_embedding,
+  compute_slot_count
+};
+enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };
+
+// Milestones of a compute program. Those before `tensor_base` are the same for every lane of a
+// stage.
+struct Milestones {
+  int micro_batches = 1, virtual_stages = 1, events = 0;
+
+  int forward(int virtual_stage, int micro_batch) const {
+    return virtual_stage * micro_batches + micro_batch;
+  }
+  int backward(int virtual_stage, int micro_batch) const {
+    return micro_batches * virtual_stages + forward(virtual_stage, micro_batch);
+  }
+  int event(int index) const { return 2 * micro_batches * virtual_stages + index; }
+  int passes_done() const { return event(events); }
+  int optimizer_done() const { return event(events) + 1; }
+  int tensor_base() const { return event(events) + 2; }
+};
+
+// A collective of the tensor group, as its stream runs it.
+struct TensorStep {
+  collective::Operation operation = collective::Operation::all_reduce;
+  Bytes size;
+  std::string label;
+  Category category = Category::exposed_tensor;
+};
+
+struct LaneInput {
+  const plan::Plan* plan = nullptr;
+  const dnn::SoftwareStack* stack = nullptr;
+  int stage = 0;
+  const std::vector<plan::Pass>* passes = nullptr;
+  const std::vector<std::vector<Unit>>* units = nullptr;  // [virtual stage]
+  const DataPlan* data = nullptr;
+  const Communicator* tensor = nullptr;  // null: one tensor rank
+  CostedOperator optimizer;
+  bool always_operators = false;  // never merges operators
+  bool has_embedding_reduction = false;
+  double multiprocessors_of_collective = 0;  // share of a device that a collective's kernel holds
+};
+
+struct LanePrograms {
+  network::Program compute, host;        // host: empty when launches take no time
+  std::vector<TensorStep> tensor_steps;  // in order; empty when merged everywhere
+  // Collectives inside merged steps, for the loads of links: how often each.
+  std::map<std::pair<collective::Operation, double>, int> merged;
+  double flops = 0;                     // of one rank
+  std::array<Picoseconds, 4> family{};  // [CostedOperator::Family] work of one rank
+};
+
+LanePrograms lane_programs(const LaneInput& input);
+
+}  // namespace sim::training

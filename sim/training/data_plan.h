@@ -1,0 +1,52 @@
+// The data-parallel traffic of one stage: which collectives, what each waits for, and what waits
+// for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/plan/schedule.h"
+#include "sim/training/costs.h"
+
+namespace sim::training {
+
+struct DataOperation {
+  collective::Operation operation = collective::Operation::all_reduce;
+  double bytes = 0;          // as nccl-tests counts
+  std::optional<int> event;  // raised by the compute stream; none: may start at once
+  bool waits_for_optimizer = false;
+  std::string label;
+};
+
+// At a unit (embedding, layer, head) of a pass, in the order the pass runs them.
+struct Hook {
+  int pass = 0, unit = 0;
+  std::optional<int> wait;   // data operation that must have ended before the unit
+  std::optional<int> event;  // raised after the unit
+};
+
+struct DataPlan {
+  std::vector<DataOperation> operations;
+  std::vector<Hook> hooks;  // by pass, then unit
+  int events = 0;
+  std::optional<int> optimizer_waits;  // data operation
+  std::optional<int> end_waits;
+  std::vector<bool> is_concurrent;  // [pass] data traffic may be in progress during it
+};
+
+// A unit of one virtual stage, in forward order.
+struct Unit {
+  const UnitCosts* costs = nullptr;
+  std::string name;
+};
+
+// `units[virtual stage]`; `passes` of the stage.
+// ZeRO-0: all-reduce of gradient buckets behind the last backward passes; ZeRO-1: reduce-scatter,
+// and after the optimizer (or before the first forward passes) all-gather of the parameters;
+// ZeRO-2: reduce-scatter after every micro-batch; ZeRO-3: all-gather before and reduce-scatter
+// after each unit.
+DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
+                   const std::vector<plan::Pass>& passes,
+                   const std::vector<std::vector<Unit>>& units);
+
+}  // namespace sim::training

@@ -1,0 +1,115 @@
+// What a run gives beside the engine's record: memory, FLOPs, intervals.
+#include <cmath>
+
+#include "sim/training/outcome.h"
+
+namespace sim::training {
+
+namespace {
+
+// Repeats of one configuration on two clusters of a kind differ by 1 to 3 %.
+// Source: spread of published repeats; see docs/decisions/0009.
+constexpr double repeat_spread = 0.01;
+constexpr double normal_p90 = 1.2815515655446004;
+
+void fill_memory(const Job& job, const dnn::Transformer& dnn, const plan::RankGrid& grid,
+                 Result& result) {
+  Bytes smallest(1e30);
+  for (int stage = 0; stage < job.plan.stages; ++stage) {
+    StageMemory memory;
+    memory.stage = stage;
+    memory.lowest_rank = grid.rank({0, 0, 0, stage});
+    memory.ranks = job.plan.ranks() / job.plan.stages;
+    // The device of this stage's ranks with the least memory.
+    for (int rank = 0; rank < grid.ranks(); ++rank) {
+      if (grid.coordinates(rank).pipeline != stage) continue;
+      const auto& device = job.cluster->devices()[static_cast<std::size_t>(rank)];
+      const double capacity = job.profiles.at(device.device_type)->device().memory.value();
+      if (memory.device_type.empty() || capacity < memory.capacity_bytes) {
+        memory.capacity_bytes = capacity;
+        memory.device_type = device.device_type;
+        memory.lowest_rank = rank;
+      }
+    }
+    memory.memory = plan::memory(job.plan, dnn, job.stack, stage);
+    result.fits = result.fits && memory.memory.peak().value() <= memory.capacity_bytes;
+    smallest = std::min(smallest, Bytes(memory.capacity_bytes));
+    result.memory.push_back(std::move(memory));
+  }
+  if (!result.fits) {
+    result.remedies = plan::remedies(job.plan, dnn, job.stack, smallest, job.plan.ranks());
+  }
+}
+
+// One level error a family, shared by all its operators; independent between families. Linear in
+// the share of the last rank's time that the family takes.
+void fill_interval(const Job& job, const JobSystem& system, Result& result) {
+  const double total = static_cast<double>(result.iteration_ps());
+  if (total <= 0 || system.lanes.empty()) return;
+  const Lane* lane = nullptr;
+  for (const Lane& candidate : system.lanes) {
+    for (const int rank : candidate.ranks) {
+      if (rank == result.time_rank) lane = &candidate;
+    }
+  }
+  const auto& type = job.cluster->devices()[static_cast<std::size_t>(result.time_rank)].device_type;
+  const auto& profile = *job.profiles.at(type);
+  if (profile.origin() == calibrate::profile::Origin::ideal || !lane) {
+    result.interval.p10_s = result.interval.p90_s = total * 1e-12;
+    return;
+  }
+  const char* families[] = {"gemm", "attention", "memory"};
+  double variance = 0;
+  for (std::size_t f = 0; f < 3; ++f) {
+    // Waiting for other stages' operators scales with them, so a bubble counts like computing.
+    const double bubble =
+        static_cast<double>(result.time[static_cast<std::size_t>(Category::bubble)]);
+    const double busy = std::max(total - bubble, 1.0);
+    const double share = static_cast<double>(lane->family[f]) / busy;
+    variance += std::pow(share * profile.level_error(families[f]), 2);
+  }
+  double exposed = 0;
+  for (int c = static_cast<int>(Category::exposed_tensor); c < category_count; ++c) {
+    exposed += static_cast<double>(result.time[static_cast<std::size_t>(c)]);
+  }
+  variance += std::pow(exposed / total * profile.level_error("collective"), 2);
+  result.interval.model = std::sqrt(variance);
+  result.interval.jitter = repeat_spread;
+  const double spread = normal_p90 * std::sqrt(variance + repeat_spread * repeat_spread);
+  result.interval.p10_s = total * 1e-12 * (1 - spread);
+  result.interval.p90_s = total * 1e-12 * (1 + spread);
+}
+
+}  // namespace
+
+void fill_facts(const Job& job, const JobSystem& system, Result& result) {
+  for (const topology::Device& device : job.cluster->devices()) {
+    result.profile_origin.emplace(device.device_type,
+                                  job.profiles.at(device.device_type)->origin());
+  }
+  result.extrapolated = system.extrapolated;
+  fill_interval(job, system, result);
+  if (system.lanes.empty()) return;
+  const plan::RankGrid grid(job.plan);
+  result.fold.ranks = grid.ranks();
+  result.fold.rank_classes = static_cast<std::int64_t>(system.lanes.size());
+  result.samples_per_iteration = static_cast<double>(job.plan.global_batch);
+  for (const Lane& lane : system.lanes) result.hardware_flops_per_iteration += lane.flops;
+  for (int rank = 0; rank < grid.ranks(); ++rank) {
+    const auto& device = job.cluster->devices()[static_cast<std::size_t>(rank)];
+    const auto& peak = job.profiles.at(device.device_type)->device().peak;
+    const auto found = peak.find(job.precision);
+    if (found != peak.end()) result.peak_flops_per_second += found->second.value();
+  }
+  const auto* dnn = std::get_if<dnn::Transformer>(&job.dnn);
+  if (!dnn) return;
+  result.tokens_per_iteration =
+      result.samples_per_iteration * static_cast<double>(job.plan.sequence);
+  result.model_flops_per_iteration =
+      result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, job.plan.sequence, false);
+  result.model_flops_causal_per_iteration =
+      result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, job.plan.sequence, true);
+  fill_memory(job, *dnn, grid, result);
+}
+
+}  // namespace sim::training

@@ -1,0 +1,241 @@
+// Streams of rank groups: tensor, data and embedding collectives, and transfers between stages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/training/job_builder.h"
+
+namespace sim::training {
+
+using plan::Pass;
+
+// The stream of a rank group: one collective after the other, each when every member has reached
+// its milestones.
+StreamId JobBuilder::group_stream(const std::string& name, int owner, const std::string& key,
+                                  const Communicator& group, std::vector<TensorStep> steps,
+                                  const MilestonesOf& milestones, Category transfer,
+                                  Category late) {
+  // Slots and reserved footprints: one for each distinct lane; then one footprint for each path.
+  std::vector<int> lanes;
+  for (const DeviceIndex member : group.members()) {
+    const int lane = lane_of_rank_[static_cast<std::size_t>(member)];
+    if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
+  }
+  const auto lane_count = static_cast<std::int32_t>(lanes.size());
+  std::vector<SystemBuilder::SlotSpec> slots;
+  std::vector<SystemBuilder::FootprintSpec> footprints;
+  for (const int lane : lanes) {
+    slots.push_back({{result_.lanes[static_cast<std::size_t>(lane)].compute}, transfer, late});
+    std::vector<DeviceIndex> held;
+    for (const DeviceIndex member : group.members()) {
+      if (lane_of_rank_[static_cast<std::size_t>(member)] == lane) held.push_back(member);
+    }
+    footprints.push_back(builder_.multiprocessors_of(held));
+  }
+  std::vector<const Path*> paths;
+  const auto footprint_of = [&](const Path* path) {
+    const auto found = std::find(paths.begin(), paths.end(), path);
+    const auto place = static_cast<std::int32_t>(found - paths.begin());
+    if (found == paths.end()) {
+      paths.push_back(path);
+      footprints.push_back(builder_.path(*path));
+    }
+    return lane_count + place;
+  };
+  const std::int64_t reserve =
+      std::llround(collective_share(static_cast<int>(group.members().front())) *
+                   static_cast<double>(multiprocessors_one));
+  ProgramWriter writer;
+  std::string costs_key;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto [path, cost] = group.cost(steps[i].operation, steps[i].size);
+    ProgramWriter::StepSpec spec{.label = steps[i].label,
+                                 .category = steps[i].category,
+                                 .lag = cost.lag,
+                                 .work = cost.work,
+                                 .weight = cost.weight,
+                                 .reserve = reserve};
+    for (std::int32_t lane = 0; lane < lane_count; ++lane) {
+      for (const int milestone : milestones(i, lanes[static_cast<std::size_t>(lane)])) {
+        spec.waits.push_back({lane, milestone, reserve > 0 ? lane : -1});
+      }
+    }
+    const std::int32_t footprint = footprint_of(path);
+    if (cost.work > 0) spec.uses.push_back({footprint, cost.amount});
+    costs_key += fmt::format(" {}/{}/{}/{}", cost.lag, cost.work, cost.amount, footprint);
+    writer.add(spec);
+    writer.reach(static_cast<std::int32_t>(i));
+  }
+  const StreamId stream =
+      builder_.add_stream(name,
+                          builder_.program(key + fmt::format(" {}", lane_count) + costs_key,
+                                           [&] { return writer.take(); }),
+                          owner);
+  builder_.set_slots(stream, std::move(slots));
+  builder_.set_footprints(stream, std::move(footprints));
+  return stream;
+}
+
+void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs,
+                                    const std::string& key) {
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  const StreamId stream = group_stream(
+      lane_label(lane, "tensor"), lane.ranks.front(), "tensor " + key,
+      *tensor_[static_cast<std::size_t>(index)], programs.tensor_steps,
+      [this](std::size_t step, int member) -> std::vector<int> {
+        return {milestones_of(member).tensor_base() + static_cast<int>(step)};
+      },
+      Category::exposed_tensor, Category::wait);
+  for (const DeviceIndex member : tensor_[static_cast<std::size_t>(index)]->members()) {
+    tensor_stream_[static_cast<std::size_t>(lane_of_rank_[static_cast<std::size_t>(member)])] =
+        stream;
+  }
+  if (is_recorded(lane)) record(stream, index, "tensor");
+}
+
+void JobBuilder::make_unmerged_tensor_streams() {
+  for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
+    const Lane& lane = result_.lanes[i];
+    if (lane.is_merged || !tensor_[i] || tensor_stream_[i] >= 0) continue;
+    const std::string key = lane_key(static_cast<int>(i));
+    const LanePrograms& programs = made_.at(key);
+    if (!programs.tensor_steps.empty()) {
+      make_tensor_stream(static_cast<int>(i), programs, key);
+    }
+  }
+}
+
+// Transfers of one lane to its neighbour, in the order of its passes.
+void JobBuilder::make_send(int index, bool is_forward) {
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  const int stages = job_.plan.stages;
+  const int last = stages * job_.plan.virtual_stages - 1;
+  const int target_stage = (lane.stage + (is_forward ? 1 : stages - 1)) % stages;
+  std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
+  for (const int rank : lane.ranks) {
+    plan::Coordinates c = grid_.coordinates(rank);
+    c.pipeline = target_stage;
+    pairs.emplace_back(rank, grid_.rank(c));
+  }
+  const Profile& p = profile(lane.ranks.front());
+  const Path path = side_by_side(cluster_, p, pairs);
+  TransferCost cost = transfer_cost(path, costs(lane.ranks.front()).boundary);
+  cost.lag += to_picoseconds(job_.stack.pipeline_overhead);
+  const int multiprocessors = std::max(p.device().multiprocessors, 1);
+  const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
+  const std::int64_t reserve = is_ideal ? 0 : multiprocessors_one * path.channels / multiprocessors;
+  const Milestones m{job_.plan.micro_batches(), job_.plan.virtual_stages, 0};
+  ProgramWriter writer;
+  for (const Pass& pass : passes_[static_cast<std::size_t>(lane.stage)]) {
+    if ((pass.kind == Pass::Kind::forward) != is_forward) continue;
+    const int position = pass.virtual_stage * stages + lane.stage;
+    if (is_forward ? position == last : position == 0) continue;
+    const int milestone = is_forward ? m.forward(pass.virtual_stage, pass.micro_batch)
+                                     : m.backward(pass.virtual_stage, pass.micro_batch);
+    ProgramWriter::StepSpec spec{
+        .label = fmt::format("send {} {}.{}", is_forward ? "forward" : "backward", pass.micro_batch,
+                             pass.virtual_stage),
+        .category = Category::exposed_pipeline,
+        .lag = cost.lag,
+        .work = cost.work,
+        .weight = cost.weight,
+        .reserve = reserve,
+        .waits = {{0, milestone, reserve > 0 ? 0 : -1}},
+        .uses = {},
+        .parts = {}};
+    if (cost.work > 0) spec.uses.push_back({1, cost.amount});
+    writer.add(spec);
+    writer.reach(m.forward(pass.virtual_stage, pass.micro_batch));
+  }
+  if (writer.size() == 0) return;
+  const std::string key = fmt::format("send {} {} {}/{}/{}/{}", is_forward, lane.stage, cost.lag,
+                                      cost.work, cost.amount, reserve);
+  const StreamId stream =
+      builder_.add_stream(lane_label(lane, is_forward ? "send forward" : "send backward"),
+                          builder_.program(key, [&] { return writer.take(); }), lane.ranks.front());
+  builder_.set_slots(stream, {{{lane.compute}, Category::other, Category::other}});
+  builder_.set_footprints(stream,
+                          {builder_.multiprocessors_of(devices(lane.ranks)), builder_.path(path)});
+  (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(index)] = stream;
+  if (is_recorded(lane)) record(stream, index, is_forward ? "send forward" : "send backward");
+}
+
+void JobBuilder::make_pipeline() {
+  send_forward_.assign(result_.lanes.size(), -1);
+  send_backward_.assign(result_.lanes.size(), -1);
+  if (job_.plan.stages == 1) return;
+  for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
+    make_send(static_cast<int>(i), true);
+    make_send(static_cast<int>(i), false);
+  }
+}
+
+void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
+  const DataPlan& data = data_plans_[static_cast<std::size_t>(stage)];
+  std::vector<TensorStep> steps;
+  for (const DataOperation& operation : data.operations) {
+    steps.push_back(
+        {operation.operation, Bytes(operation.bytes), operation.label, Category::exposed_data});
+  }
+  const Communicator group(cluster_, profile(ranks.front()), devices(ranks));
+  const StreamId stream = group_stream(
+      fmt::format("data group of rank {}", ranks.front()), ranks.front(),
+      fmt::format("data {}", stage), group, std::move(steps),
+      [&](std::size_t step, int lane) {
+        const DataOperation& operation = data.operations[step];
+        const Milestones m = milestones_of(lane);
+        std::vector<int> waits;
+        if (operation.event) waits.push_back(m.event(*operation.event));
+        if (operation.waits_for_optimizer) waits.push_back(m.optimizer_done());
+        return waits;
+      },
+      Category::other, Category::other);
+  bool has_record = false;
+  for (const int rank : ranks) {
+    const int lane = lane_of_rank_[static_cast<std::size_t>(rank)];
+    data_streams_[static_cast<std::size_t>(lane)].push_back(stream);
+    const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
+    if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
+    record(stream, lane, "data");
+    has_record = true;
+  }
+}
+
+void JobBuilder::make_data() {
+  data_streams_.resize(result_.lanes.size());
+  if (job_.plan.data == 1) return;
+  for (const std::vector<int>& ranks : grid_.groups(plan::Dimension::data)) {
+    const int stage = grid_.coordinates(ranks.front()).pipeline;
+    if (data_plans_[static_cast<std::size_t>(stage)].operations.empty()) continue;
+    make_data_stream(ranks, stage);
+  }
+}
+
+// The first and the last stage hold copies of a tied embedding; their gradients are added.
+void JobBuilder::make_embedding() {
+  embedding_streams_.resize(result_.lanes.size());
+  if (!has_embedding_reduction()) return;
+  for (int rank = 0; rank < grid_.ranks(); ++rank) {
+    plan::Coordinates c = grid_.coordinates(rank);
+    if (c.pipeline != 0) continue;
+    c.pipeline = job_.plan.stages - 1;
+    const int other = grid_.rank(c);
+    const Communicator group(cluster_, profile(rank), {rank, other});
+    const double bytes = costs(rank).embedding.gradient_bytes;
+    const StreamId stream = group_stream(
+        fmt::format("embedding group of rank {}", rank), rank, "embedding", group,
+        {{collective::Operation::all_reduce, Bytes(bytes), "reduce embedding gradients",
+          Category::exposed_pipeline}},
+        [this](std::size_t, int lane) -> std::vector<int> {
+          return {milestones_of(lane).passes_done()};
+        },
+        Category::other, Category::other);
+    for (const int r : {rank, other}) {
+      embedding_streams_[static_cast<std::size_t>(lane_of_rank_[static_cast<std::size_t>(r)])]
+          .push_back(stream);
+    }
+  }
+}
+
+}  // namespace sim::training

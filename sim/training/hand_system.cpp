@@ -1,0 +1,159 @@
+// One stream an operation; a collective gets a gate before it, from which its kernels hold
+// multiprocessors.
+#include "sim/training/hand_system.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/training/disturbance.h"
+
+namespace sim::training {
+
+namespace {
+
+using StreamId = SystemBuilder::StreamId;
+
+class HandBuilder {
+ public:
+  explicit HandBuilder(const Job& job)
+      : job_(job), cluster_(*job.cluster), builder_(cluster_, memory_rates(job)) {}
+
+  JobSystem build();
+
+ private:
+  const calibrate::profile::Profile& profile(DeviceIndex device) const {
+    return *job_.profiles.at(cluster_.devices()[static_cast<std::size_t>(device)].device_type);
+  }
+  DeviceIndex device(const std::string& name) const;
+  StreamId add(const std::string& name, ProgramWriter::StepSpec spec,
+               std::vector<SystemBuilder::FootprintSpec> footprints, bool waits_for_gate);
+  StreamId compute(const HandOperation& operation, const HandOperation::Compute& what);
+  StreamId transfer(const HandOperation& operation, const HandOperation::Transfer& what);
+  StreamId collective(const HandOperation& operation, const HandOperation::Collective& what);
+
+  const Job& job_;
+  const topology::Cluster& cluster_;
+  SystemBuilder builder_;
+  std::vector<std::unique_ptr<Communicator>> groups_;
+  std::map<std::string, StreamId> first_, last_;  // of each operation: its gate or itself; itself
+  JobSystem result_;
+};
+
+DeviceIndex HandBuilder::device(const std::string& name) const {
+  const auto devices = cluster_.devices();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    if (devices[d].name == name) return static_cast<DeviceIndex>(d);
+  }
+  bug("a hand-written operation names an unknown device");
+}
+
+StreamId HandBuilder::add(const std::string& name, ProgramWriter::StepSpec spec,
+                          std::vector<SystemBuilder::FootprintSpec> footprints,
+                          bool waits_for_gate) {
+  ProgramWriter writer;
+  if (waits_for_gate) {
+    ProgramWriter gate;
+    gate.add({.label = name + " may start", .waits = {{0, 0}}});
+    gate.reach(0);
+    first_[name] = builder_.add_stream(name + " gate", builder_.add_program(gate.take()), 0);
+  }
+  if (!waits_for_gate) spec.waits = {{0, 0}};
+  writer.add(spec);
+  writer.reach(0);
+  const StreamId stream = builder_.add_stream(name, builder_.add_program(writer.take()), 0);
+  if (!waits_for_gate) first_[name] = stream;
+  last_[name] = stream;
+  builder_.set_footprints(stream, std::move(footprints));
+  if (waits_for_gate) {
+    builder_.set_slots(stream, {{{first_[name]}, Category::other, Category::other}});
+  }
+  builder_.stream(stream).is_recorded = true;
+  result_.recorded.push_back({stream, 0, name});
+  return stream;
+}
+
+StreamId HandBuilder::compute(const HandOperation& operation, const HandOperation::Compute& what) {
+  const DeviceIndex on = device(what.device);
+  const std::int64_t memory =
+      std::llround(what.memory * static_cast<double>(builder_.capacity(builder_.memory(on))));
+  ProgramWriter::StepSpec spec{.label = operation.name, .work = to_picoseconds(what.duration)};
+  spec.weight = memory > 0 ? byte_fair_weight(memory) : weight_one;
+  const auto held = std::llround(what.multiprocessors * static_cast<double>(multiprocessors_one));
+  if (held > 0) spec.uses.push_back({footprint_multiprocessors, held});
+  if (memory > 0) spec.uses.push_back({footprint_memory, memory});
+  const std::vector<DeviceIndex> devices = {on};
+  return add(operation.name, spec,
+             {builder_.multiprocessors_of(devices), builder_.memory_of(devices)}, false);
+}
+
+StreamId HandBuilder::transfer(const HandOperation& operation,
+                               const HandOperation::Transfer& what) {
+  const std::vector<std::pair<DeviceIndex, DeviceIndex>> pair = {
+      {device(what.from), device(what.to)}};
+  const Path path = side_by_side(cluster_, profile(pair[0].first), pair);
+  const TransferCost cost = transfer_cost(path, what.bytes);
+  ProgramWriter::StepSpec spec{.label = operation.name,
+                               .category = Category::exposed_pipeline,
+                               .lag = cost.lag,
+                               .work = cost.work,
+                               .weight = cost.weight};
+  if (cost.work > 0) spec.uses.push_back({0, cost.amount});
+  return add(operation.name, spec, {builder_.path(path)}, false);
+}
+
+StreamId HandBuilder::collective(const HandOperation& operation,
+                                 const HandOperation::Collective& what) {
+  std::vector<DeviceIndex> members;
+  for (const std::string& name : what.devices) members.push_back(device(name));
+  const auto& p = profile(members.front());
+  groups_.push_back(std::make_unique<Communicator>(cluster_, p, members));
+  const auto [path, cost] = groups_.back()->cost(what.operation, what.bytes, what.algorithm);
+  const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
+  const int multiprocessors = std::max(p.device().multiprocessors, 1);
+  const double share = what.multiprocessors.value_or(
+      is_ideal ? 0 : static_cast<double>(path->channels) / multiprocessors);
+  ProgramWriter::StepSpec spec{.label = operation.name,
+                               .category = Category::exposed_data,
+                               .lag = cost.lag,
+                               .work = cost.work,
+                               .weight = cost.weight};
+  spec.reserve = std::llround(share * static_cast<double>(multiprocessors_one));
+  spec.waits = {{0, 0, spec.reserve > 0 ? 0 : -1}};
+  if (cost.work > 0) spec.uses.push_back({1, cost.amount});
+  return add(operation.name, spec, {builder_.multiprocessors_of(members), builder_.path(*path)},
+             true);
+}
+
+JobSystem HandBuilder::build() {
+  disturb(job_, builder_);
+  for (const HandOperation& operation : job_.operations) {
+    std::visit(
+        [&](const auto& what) {
+          using What = std::decay_t<decltype(what)>;
+          if constexpr (std::is_same_v<What, HandOperation::Compute>) {
+            compute(operation, what);
+          } else if constexpr (std::is_same_v<What, HandOperation::Transfer>) {
+            transfer(operation, what);
+          } else {
+            collective(operation, what);
+          }
+        },
+        operation.what);
+  }
+  for (const HandOperation& operation : job_.operations) {
+    SystemBuilder::SlotSpec slot;
+    for (const std::string& name : operation.after) slot.streams.push_back(last_.at(name));
+    builder_.set_slots(first_.at(operation.name), {slot});
+  }
+  result_.links = static_cast<std::int32_t>(cluster_.links().size());
+  result_.system = builder_.take(job_.iterations);
+  result_.amounts = SystemBuilder::amounts(result_.system);
+  return std::move(result_);
+}
+
+}  // namespace
+
+JobSystem hand_system(const Job& job) { return HandBuilder(job).build(); }
+
+}  // namespace sim::training

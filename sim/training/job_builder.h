@@ -1,0 +1,89 @@
+// The builder of a job's streams; its parts are in lanes.cpp, groups.cpp and job_system.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/training/disturbance.h"
+#include "sim/training/job_system.h"
+
+namespace sim::training {
+
+using StreamId = SystemBuilder::StreamId;
+
+// "rank 3 compute", "ranks 0..7 compute".
+std::string lane_label(const Lane& lane, const char* stream);
+
+class JobBuilder {
+ public:
+  using Profile = calibrate::profile::Profile;
+
+  explicit JobBuilder(const Job& job)
+      : job_(job), cluster_(*job.cluster), grid_(job.plan), builder_(cluster_, memory_rates(job)) {}
+
+  JobSystem build();
+
+ private:
+  // Milestones of a lane that a step waits for.
+  using MilestonesOf = std::function<std::vector<int>(std::size_t step, int lane)>;
+
+  const Profile& profile(int rank) const {
+    return *job_.profiles.at(cluster_.devices()[static_cast<std::size_t>(rank)].device_type);
+  }
+  const JobCosts& costs(int rank);
+  void make_stages();
+  void make_lanes();
+  void make_lane(int stage, std::vector<int> ranks, bool is_merged,
+                 std::shared_ptr<const Communicator> tensor);
+  bool is_disturbed(const std::vector<int>& ranks, const Communicator* tensor) const;
+  std::string lane_key(int lane) const;
+  LanePrograms programs_of(int lane);
+  void count_merged(int lane, const LanePrograms& programs);
+  void make_compute();
+  void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
+  void make_unmerged_tensor_streams();
+  void make_pipeline();
+  void make_send(int lane, bool is_forward);
+  void make_data();
+  void make_data_stream(const std::vector<int>& ranks, int stage);
+  void make_embedding();
+  void connect();
+  std::vector<StreamId> senders(const Lane& lane, bool is_forward) const;
+  bool is_recorded(const Lane& lane) const;
+  Milestones milestones_of(int lane) const;
+  StreamId group_stream(const std::string& name, int owner, const std::string& key,
+                        const Communicator& group, std::vector<TensorStep> steps,
+                        const MilestonesOf& milestones, Category transfer, Category late);
+  double collective_share(int rank) const;
+  std::vector<DeviceIndex> devices(const std::vector<int>& ranks) const {
+    return {ranks.begin(), ranks.end()};
+  }
+  const std::vector<std::vector<Unit>>& units(int stage, int rank);
+  void record(StreamId stream, int lane, std::string name);
+  bool has_embedding_reduction() const;
+
+  const Job& job_;
+  const topology::Cluster& cluster_;
+  plan::RankGrid grid_;
+  SystemBuilder builder_;
+  JobSystem result_;
+  std::vector<std::vector<plan::Pass>> passes_;  // [stage]
+  std::vector<DataPlan> data_plans_;             // [stage]
+  std::vector<int> layers_;                      // [virtual stage * stages + stage]
+  std::map<std::pair<int, std::string>, std::vector<std::vector<Unit>>> units_;
+  std::vector<int> lane_of_rank_;
+  std::vector<std::shared_ptr<const Communicator>> tensor_;              // [lane]
+  std::vector<std::int32_t> tensor_stream_, host_stream_;                // [lane], -1: none
+  std::vector<std::int32_t> send_forward_, send_backward_;               // [lane]
+  std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
+  std::map<std::string, LanePrograms> made_;                             // by lane_key
+  std::set<int> recorded_stages_;
+  std::set<std::int32_t> disturbed_devices_, disturbed_links_;
+};
+
+}  // namespace sim::training

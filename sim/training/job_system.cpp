@@ -1,0 +1,89 @@
+// Puts the parts of a job together and connects them.
+#include "sim/training/job_system.h"
+
+#include <algorithm>
+
+#include "sim/training/disturbance.h"
+#include "sim/training/job_builder.h"
+
+namespace sim::training {
+
+Milestones JobBuilder::milestones_of(int lane) const {
+  const int stage = result_.lanes[static_cast<std::size_t>(lane)].stage;
+  return {job_.plan.micro_batches(), job_.plan.virtual_stages,
+          data_plans_[static_cast<std::size_t>(stage)].events};
+}
+
+bool JobBuilder::is_recorded(const Lane& lane) const {
+  return std::any_of(result_.recorded.begin(), result_.recorded.end(),
+                     [&](const RecordedStream& r) { return r.stream == lane.compute; });
+}
+
+// The streams that send to this lane.
+std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool is_forward) const {
+  std::vector<StreamId> result;
+  const int stages = job_.plan.stages;
+  for (const int rank : lane.ranks) {
+    plan::Coordinates c = grid_.coordinates(rank);
+    c.pipeline = (c.pipeline + (is_forward ? stages - 1 : 1)) % stages;
+    const int sender = lane_of_rank_[static_cast<std::size_t>(grid_.rank(c))];
+    const StreamId stream =
+        (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(sender)];
+    if (stream >= 0 && std::find(result.begin(), result.end(), stream) == result.end()) {
+      result.push_back(stream);
+    }
+  }
+  return result;
+}
+
+void JobBuilder::connect() {
+  const auto some = [](StreamId stream) {
+    return stream < 0 ? std::vector<StreamId>{} : std::vector<StreamId>{stream};
+  };
+  for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
+    const Lane& lane = result_.lanes[i];
+    std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count);
+    if (job_.plan.stages > 1) {
+      slots[slot_receive_forward] = {senders(lane, true), Category::exposed_pipeline,
+                                     Category::bubble};
+      slots[slot_receive_backward] = {senders(lane, false), Category::exposed_pipeline,
+                                      Category::bubble};
+    }
+    slots[slot_send_forward] = {some(send_forward_[i]), Category::exposed_pipeline,
+                                Category::exposed_pipeline};
+    slots[slot_send_backward] = {some(send_backward_[i]), Category::exposed_pipeline,
+                                 Category::exposed_pipeline};
+    slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
+    slots[slot_data] = {data_streams_[i], Category::exposed_data, Category::wait};
+    slots[slot_host] = {some(host_stream_[i]), Category::host, Category::host};
+    slots[slot_embedding] = {embedding_streams_[i], Category::exposed_pipeline, Category::bubble};
+    builder_.set_slots(lane.compute, std::move(slots));
+    const std::vector<DeviceIndex> held = devices(lane.ranks);
+    builder_.set_footprints(lane.compute,
+                            {builder_.multiprocessors_of(held), builder_.memory_of(held)});
+  }
+}
+
+JobSystem JobBuilder::build() {
+  result_.amounts.assign(cluster_.links().size() + 2 * cluster_.devices().size(), 0);
+  disturb(job_, builder_);
+  for (const Disturbance& d : job_.disturbances) {
+    (d.kind == Disturbance::Kind::link ? disturbed_links_ : disturbed_devices_).insert(d.index);
+  }
+  make_stages();
+  make_lanes();
+  make_compute();
+  make_pipeline();
+  make_data();
+  make_embedding();
+  connect();
+  result_.links = static_cast<std::int32_t>(cluster_.links().size());
+  result_.system = builder_.take(job_.iterations);
+  const std::vector<double> amounts = SystemBuilder::amounts(result_.system);
+  for (std::size_t r = 0; r < amounts.size(); ++r) result_.amounts[r] += amounts[r];
+  return std::move(result_);
+}
+
+JobSystem job_system(const Job& job) { return JobBuilder(job).build(); }
+
+}  // namespace sim::training

@@ -1,0 +1,47 @@
+// Streams of a whole job: a compute stream for every lane, and the host, tensor, pipeline, data and
+// embedding streams around it.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/plan/rank_grid.h"
+#include "sim/training/compute_program.h"
+#include "sim/training/system_builder.h"
+
+namespace sim::training {
+
+// What runs in lockstep as one: the ranks of a tensor group, or one rank.
+struct Lane {
+  int stage = 0;
+  std::vector<int> ranks;  // ascending
+  bool is_merged = false;
+  std::int32_t compute = -1;            // stream
+  double flops = 0;                     // of all its ranks, in one iteration
+  std::array<Picoseconds, 4> family{};  // [CostedOperator::Family] work of one rank
+};
+
+// A stream of a representative rank, for the trace.
+struct RecordedStream {
+  std::int32_t stream = 0;
+  int lane = 0;
+  std::string name;  // "compute", "data", "send forward", ...
+};
+
+struct JobSystem {
+  network::System system;
+  std::vector<Lane> lanes;
+  std::vector<RecordedStream> recorded;
+  std::vector<double> amounts;            // [resource] through it in one iteration
+  std::int32_t links = 0;                 // resources below this are links
+  std::map<std::string, JobCosts> costs;  // by device type
+  std::vector<std::string> extrapolated;
+};
+
+// Rank r runs on device r of the cluster.
+JobSystem job_system(const Job& job);
+
+}  // namespace sim::training

@@ -1,0 +1,214 @@
+// Lanes: which ranks run as one, and the compute, host and tensor programs of each kind of lane.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/training/job_builder.h"
+
+namespace sim::training {
+
+using plan::Pass;
+
+const JobCosts& JobBuilder::costs(int rank) {
+  const std::string& type = cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
+  auto found = result_.costs.find(type);
+  if (found == result_.costs.end()) {
+    found = result_.costs.emplace(type, job_costs(job_, profile(rank))).first;
+    for (const std::string& name : found->second.extrapolated) {
+      result_.extrapolated.push_back(fmt::format("{}: {}", type, name));
+    }
+  }
+  return found->second;
+}
+
+// A stage's share of a device that a collective kernel holds.
+double JobBuilder::collective_share(int rank) const {
+  const Profile& p = profile(rank);
+  const int multiprocessors = p.device().multiprocessors;
+  if (multiprocessors == 0 || p.origin() == calibrate::profile::Origin::ideal) return 0;
+  return std::min(0.5, static_cast<double>(p.network().channels) / multiprocessors);
+}
+
+bool JobBuilder::has_embedding_reduction() const {
+  const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
+  return dnn && dnn->tied_embedding && job_.plan.stages > 1;
+}
+
+const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
+  const std::string& type = cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
+  const auto key = std::make_pair(stage, type);
+  const auto found = units_.find(key);
+  if (found != units_.end()) return found->second;
+  const JobCosts& c = costs(rank);
+  const int stages = job_.plan.stages;
+  const int last = stages * job_.plan.virtual_stages - 1;
+  std::vector<std::vector<Unit>> result;
+  int layer = 0;
+  for (int v = 0; v < job_.plan.virtual_stages; ++v) {
+    const int position = v * stages + stage;
+    std::vector<Unit> list;
+    if (position == 0) list.push_back({&c.embedding, "embedding"});
+    for (int l = 0; l < layers_[static_cast<std::size_t>(position)]; ++l) {
+      list.push_back({&c.layer, fmt::format("layer {}", layer++)});
+    }
+    if (position == last) list.push_back({&c.head, "head"});
+    result.push_back(std::move(list));
+  }
+  return units_.emplace(key, std::move(result)).first->second;
+}
+
+void JobBuilder::make_stages() {
+  const int layers = std::holds_alternative<TimedDnn>(job_.dnn)
+                         ? std::get<TimedDnn>(job_.dnn).layers
+                         : std::get<dnn::Transformer>(job_.dnn).layers;
+  layers_ = plan::layers_per_virtual_stage(job_.plan, layers);
+  for (int stage = 0; stage < job_.plan.stages; ++stage) {
+    passes_.push_back(plan::schedule(job_.plan.schedule, job_.plan.stages, job_.plan.virtual_stages,
+                                     job_.plan.micro_batches(), stage));
+    const int rank = grid_.rank({0, 0, 0, stage});
+    data_plans_.push_back(data_plan(job_.plan, job_.stack, passes_.back(), units(stage, rank)));
+  }
+}
+
+bool JobBuilder::is_disturbed(const std::vector<int>& ranks, const Communicator* tensor) const {
+  for (const int rank : ranks) {
+    if (disturbed_devices_.count(rank)) return true;
+  }
+  if (!tensor || disturbed_links_.empty()) return false;
+  const Path& path = *tensor->cost(collective::Operation::all_reduce, Bytes(1e6)).first;
+  return std::any_of(path.links.begin(), path.links.end(),
+                     [&](const auto& l) { return disturbed_links_.count(l.first) > 0; });
+}
+
+void JobBuilder::make_lane(int stage, std::vector<int> ranks, bool is_merged,
+                           std::shared_ptr<const Communicator> tensor) {
+  Lane lane;
+  lane.stage = stage;
+  lane.is_merged = is_merged;
+  for (const int rank : ranks) {
+    lane_of_rank_[static_cast<std::size_t>(rank)] = static_cast<int>(result_.lanes.size());
+  }
+  lane.ranks = std::move(ranks);
+  result_.lanes.push_back(std::move(lane));
+  tensor_.push_back(std::move(tensor));
+}
+
+void JobBuilder::make_lanes() {
+  lane_of_rank_.assign(static_cast<std::size_t>(grid_.ranks()), -1);
+  for (const std::vector<int>& group : grid_.groups(plan::Dimension::tensor)) {
+    const int stage = grid_.coordinates(group.front()).pipeline;
+    std::shared_ptr<const Communicator> tensor;
+    if (group.size() > 1) {
+      tensor =
+          std::make_shared<const Communicator>(cluster_, profile(group.front()), devices(group));
+    }
+    const auto type = [&](int rank) -> const std::string& {
+      return cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
+    };
+    const bool is_uniform = std::all_of(
+        group.begin(), group.end(), [&](int rank) { return type(rank) == type(group.front()); });
+    const bool is_merged = group.size() > 1 && job_.fidelity == Fidelity::segments && is_uniform &&
+                           !is_disturbed(group, tensor.get());
+    if (is_merged) {
+      make_lane(stage, group, true, tensor);
+      continue;
+    }
+    for (const int rank : group) make_lane(stage, {rank}, false, tensor);
+  }
+}
+
+std::string lane_label(const Lane& lane, const char* stream) {
+  if (lane.ranks.size() == 1) return fmt::format("rank {} {}", lane.ranks.front(), stream);
+  return fmt::format("ranks {}..{} {}", lane.ranks.front(), lane.ranks.back(), stream);
+}
+
+// Lanes with equal keys have equal programs.
+std::string JobBuilder::lane_key(int index) const {
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  const auto& tensor = tensor_[static_cast<std::size_t>(index)];
+  const std::string& type =
+      cluster_.devices()[static_cast<std::size_t>(lane.ranks.front())].device_type;
+  std::string key =
+      fmt::format("{} {} {} {}", lane.stage, type, lane.is_merged,
+                  job_.fidelity == Fidelity::operators || is_disturbed(lane.ranks, tensor.get()));
+  if (tensor) key += fmt::format(" {}", fmt::join(tensor->signature(), " "));
+  return key;
+}
+
+LanePrograms JobBuilder::programs_of(int index) {
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  const int rank = lane.ranks.front();
+  const std::size_t stage = static_cast<std::size_t>(lane.stage);
+  LaneInput input;
+  input.plan = &job_.plan;
+  input.stack = &job_.stack;
+  input.stage = lane.stage;
+  input.passes = &passes_[stage];
+  input.units = &units(lane.stage, rank);
+  input.data = &data_plans_[stage];
+  input.tensor = tensor_[static_cast<std::size_t>(index)].get();
+  double parameters = 0;
+  const double per_parameter = job_.stack.gradient_fp32 ? 4 : shard_of(job_).bytes_per_element;
+  for (const auto& list : *input.units) {
+    for (const Unit& unit : list) parameters += unit.costs->gradient_bytes / per_parameter;
+  }
+  if (job_.plan.sharding != plan::Sharding::none) parameters /= job_.plan.data * job_.plan.context;
+  input.optimizer = optimizer_cost(job_, profile(rank), parameters);
+  const bool is_alone = input.tensor && lane.ranks.size() == 1;
+  input.always_operators =
+      job_.fidelity == Fidelity::operators || is_alone || is_disturbed(lane.ranks, input.tensor);
+  input.has_embedding_reduction =
+      has_embedding_reduction() && (lane.stage == 0 || lane.stage == job_.plan.stages - 1);
+  input.multiprocessors_of_collective = collective_share(rank);
+  return lane_programs(input);
+}
+
+void JobBuilder::record(StreamId stream, int lane, std::string name) {
+  builder_.stream(stream).is_recorded = true;
+  result_.recorded.push_back({stream, lane, std::move(name)});
+}
+
+// What merged steps send is not seen by the engine; it counts for the loads of the links.
+void JobBuilder::count_merged(int index, const LanePrograms& programs) {
+  for (const auto& [what, times] : programs.merged) {
+    const Communicator& tensor = *tensor_[static_cast<std::size_t>(index)];
+    const Path& path = *tensor.cost(what.first, Bytes(what.second)).first;
+    for (const auto& [link, bytes] : path.links) {
+      result_.amounts[static_cast<std::size_t>(link)] += bytes * what.second * times;
+    }
+  }
+}
+
+void JobBuilder::make_compute() {
+  tensor_stream_.assign(result_.lanes.size(), -1);
+  host_stream_.assign(result_.lanes.size(), -1);
+  std::map<int, std::string> unmerged_tensor_key;
+  for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
+    Lane& lane = result_.lanes[i];
+    const int index = static_cast<int>(i);
+    const std::string key = lane_key(index);
+    auto made = made_.find(key);
+    if (made == made_.end()) made = made_.emplace(key, programs_of(index)).first;
+    const LanePrograms& programs = made->second;
+    lane.flops = programs.flops * static_cast<double>(lane.ranks.size());
+    lane.family = programs.family;
+    count_merged(index, programs);
+    lane.compute = builder_.add_stream(
+        lane_label(lane, "compute"),
+        builder_.program("compute " + key, [&] { return programs.compute; }), lane.ranks.front());
+    builder_.stream(lane.compute).is_accounted = true;
+    const bool is_recorded = recorded_stages_.insert(lane.stage).second;
+    if (is_recorded) record(lane.compute, index, "compute");
+    if (!programs.host.steps.empty()) {
+      host_stream_[i] = builder_.add_stream(
+          lane_label(lane, "host"), builder_.program("host " + key, [&] { return programs.host; }),
+          lane.ranks.front());
+      builder_.set_slots(host_stream_[i], {{{lane.compute}, Category::other, Category::other}});
+    }
+    if (!programs.tensor_steps.empty() && lane.is_merged) make_tensor_stream(index, programs, key);
+  }
+  make_unmerged_tensor_streams();
+}
+
+}  // namespace sim::training

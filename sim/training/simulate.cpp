@@ -1,0 +1,136 @@
+// Job -> system -> events -> result.
+#include "sim/training/simulate.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "sim/base/units.h"
+#include "sim/training/hand_system.h"
+#include "sim/training/never_binding.h"
+#include "sim/training/outcome.h"
+
+namespace sim::training {
+
+namespace {
+
+double cpu_seconds(const rusage& usage) {
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void fill_usage(Result& result) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  result.cpu_time_s = cpu_seconds(usage);
+  result.peak_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+}  // namespace
+
+std::variant<Result, Stuck> simulate(const Job& job) {
+  JobSystem system = job.operations.empty() ? job_system(job) : hand_system(job);
+  system.system.observed = examples(job, link_classes(job, system, 20));
+  drop_never_binding(system.system);
+  auto outcome = network::run(system.system);
+  if (auto* stuck = std::get_if<Stuck>(&outcome)) return std::move(*stuck);
+  Result result;
+  result.scenario = job.name;
+  result.devices = static_cast<int>(job.cluster->devices().size());
+  fill(job, system, std::get<network::Outcome>(outcome), result);
+  fill_facts(job, system, result);
+  fill_usage(result);
+  return result;
+}
+
+namespace {
+
+struct Variation {
+  std::string text;
+  Job job;
+};
+
+std::vector<Variation> variations(const Job& job) {
+  std::vector<Variation> result;
+  const auto add = [&](std::string text, auto change) {
+    Variation variation{std::move(text), job};
+    change(variation.job.plan);
+    result.push_back(std::move(variation));
+  };
+  const plan::Plan& p = job.plan;
+  if (p.recompute != dnn::Recompute::none) {
+    add("plan.recompute: none", [](plan::Plan& q) { q.recompute = dnn::Recompute::none; });
+  }
+  if (p.recompute == dnn::Recompute::full) {
+    add("plan.recompute: selective",
+        [](plan::Plan& q) { q.recompute = dnn::Recompute::selective; });
+  }
+  add(fmt::format("training.micro_batch: {}", p.micro_batch * 2),
+      [](plan::Plan& q) { q.micro_batch *= 2; });
+  if (p.tensor > 1) {
+    add(fmt::format("plan.tensor: {}", p.tensor / 2), [](plan::Plan& q) {
+      q.tensor /= 2;
+      q.data *= 2;
+    });
+  }
+  if (p.data % 2 == 0) {
+    add(fmt::format("plan.tensor: {}", p.tensor * 2), [](plan::Plan& q) {
+      q.tensor *= 2;
+      q.data /= 2;
+    });
+    add(fmt::format("plan.pipeline.stages: {}", p.stages * 2), [](plan::Plan& q) {
+      q.stages *= 2;
+      q.data /= 2;
+      q.layers.clear();
+    });
+  }
+  if (p.stages > 1 && p.stages % 2 == 0) {
+    add(fmt::format("plan.pipeline.stages: {}", p.stages / 2), [](plan::Plan& q) {
+      q.stages /= 2;
+      q.data *= 2;
+      q.layers.clear();
+      if (q.stages == 1) {
+        q.virtual_stages = 1;
+        q.schedule = plan::ScheduleKind::one_f_one_b;
+      }
+    });
+  }
+  if (p.data > 1 && p.sharding == plan::Sharding::none) {
+    add("plan.data.sharding: zero-1", [](plan::Plan& q) { q.sharding = plan::Sharding::zero1; });
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> advice(const Job& job, const Result& result) {
+  constexpr std::int64_t tasks_max = 60'000;
+  const auto* dnn = std::get_if<dnn::Transformer>(&job.dnn);
+  if (!dnn || result.fold.tasks > tasks_max) return {};
+  std::vector<std::pair<Picoseconds, std::string>> found;
+  for (const Variation& v : variations(job)) {
+    if (!plan::problems(v.job.plan, *dnn, job.plan.ranks()).empty()) continue;
+    const auto outcome = simulate(v.job);
+    const auto* other = std::get_if<Result>(&outcome);
+    if (!other || !other->fits) continue;
+    const double change =
+        static_cast<double>(other->iteration_ps()) / static_cast<double>(result.iteration_ps()) - 1;
+    constexpr double least_gain = 0.01;
+    if (result.fits && change > -least_gain) continue;
+    found.emplace_back(other->iteration_ps(),
+                       fmt::format("{} -> {} per iteration ({:+.1f} %)", v.text,
+                                   to_text(to_seconds(other->iteration_ps())), 100 * change));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> lines;
+  for (const auto& [time, text] : found) {
+    if (lines.size() < 3) lines.push_back(text);
+  }
+  return lines;
+}
+
+}  // namespace sim::training

@@ -1,0 +1,130 @@
+// Flat layout of a system.
+#include "sim/training/system_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sim::training {
+
+using network::Coefficient;
+
+SystemBuilder::SystemBuilder(const topology::Cluster& cluster,
+                             const std::vector<std::int64_t>& memory_rate) {
+  for (const topology::Link& link : cluster.links()) {
+    system_.capacity.push_back(to_bytes_per_second(link.capacity));
+    system_.resource_names.push_back(link.name);
+  }
+  links_ = static_cast<std::int32_t>(cluster.links().size());
+  for (std::size_t d = 0; d < cluster.devices().size(); ++d) {
+    system_.capacity.push_back(multiprocessors_one);
+    system_.resource_names.push_back(cluster.devices()[d].name + ".multiprocessors");
+    system_.capacity.push_back(memory_rate[d]);
+    system_.resource_names.push_back(cluster.devices()[d].name + ".memory");
+  }
+}
+
+std::int32_t SystemBuilder::add_program(network::Program program) {
+  system_.programs.push_back(std::move(program));
+  return static_cast<std::int32_t>(system_.programs.size()) - 1;
+}
+
+SystemBuilder::StreamId SystemBuilder::add_stream(std::string name, std::int32_t program,
+                                                  std::int32_t owner) {
+  network::Stream stream;
+  stream.program = program;
+  stream.owner = owner;
+  system_.streams.push_back(stream);
+  system_.stream_names.push_back(std::move(name));
+  slots_.emplace_back();
+  footprints_.emplace_back();
+  return static_cast<StreamId>(system_.streams.size()) - 1;
+}
+
+void SystemBuilder::set_slots(StreamId id, std::vector<SlotSpec> slots) {
+  slots_[static_cast<std::size_t>(id)] = std::move(slots);
+}
+void SystemBuilder::set_footprints(StreamId id, std::vector<FootprintSpec> footprints) {
+  footprints_[static_cast<std::size_t>(id)] = std::move(footprints);
+}
+
+SystemBuilder::FootprintSpec SystemBuilder::multiprocessors_of(
+    std::span<const DeviceIndex> devices) const {
+  FootprintSpec spec;
+  for (const DeviceIndex d : devices) spec.push_back({multiprocessors(d)});
+  return spec;
+}
+SystemBuilder::FootprintSpec SystemBuilder::memory_of(std::span<const DeviceIndex> devices) const {
+  FootprintSpec spec;
+  for (const DeviceIndex d : devices) spec.push_back({memory(d)});
+  return spec;
+}
+
+SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path) const {
+  FootprintSpec spec;
+  const auto fixed = [&](double bytes) {
+    return std::llround(bytes / path.reference * static_cast<double>(Coefficient::coefficient_one));
+  };
+  for (const auto& [l, bytes] : path.links) spec.push_back({link(l), fixed(bytes)});
+  for (const auto& [d, bytes] : path.memory) spec.push_back({memory(d), fixed(bytes)});
+  return spec;
+}
+
+std::vector<double> SystemBuilder::amounts(const network::System& system) {
+  std::vector<double> result(system.capacity.size(), 0);
+  std::vector<std::vector<double>> per_program(system.programs.size());  // [program][footprint]
+  for (std::size_t p = 0; p < system.programs.size(); ++p) {
+    const network::Program& program = system.programs[p];
+    for (const network::Step& step : program.steps) {
+      for (std::int32_t u = step.first_use; u < step.first_use + step.use_count; ++u) {
+        const network::StepUse& use = program.uses[static_cast<std::size_t>(u)];
+        auto& sums = per_program[p];
+        if (sums.size() <= static_cast<std::size_t>(use.footprint)) {
+          sums.resize(static_cast<std::size_t>(use.footprint) + 1, 0);
+        }
+        sums[static_cast<std::size_t>(use.footprint)] +=
+            static_cast<double>(use.amount) * static_cast<double>(step.work) * 1e-12;
+      }
+    }
+  }
+  for (const network::Stream& stream : system.streams) {
+    const auto& sums = per_program[static_cast<std::size_t>(stream.program)];
+    for (std::size_t f = 0; f < sums.size(); ++f) {
+      const network::Footprint& footprint =
+          system.footprints[static_cast<std::size_t>(stream.first_footprint) + f];
+      for (std::int32_t c = footprint.first; c < footprint.first + footprint.count; ++c) {
+        const Coefficient& coefficient = system.coefficients[static_cast<std::size_t>(c)];
+        result[static_cast<std::size_t>(coefficient.resource)] +=
+            sums[f] * static_cast<double>(coefficient.coefficient) /
+            static_cast<double>(Coefficient::coefficient_one);
+      }
+    }
+  }
+  return result;
+}
+
+network::System SystemBuilder::take(int iterations) {
+  for (std::size_t s = 0; s < system_.streams.size(); ++s) {
+    network::Stream& stream = system_.streams[s];
+    stream.first_slot = static_cast<std::int32_t>(system_.slots.size());
+    for (const SlotSpec& spec : slots_[s]) {
+      system_.slots.push_back({static_cast<std::int32_t>(system_.members.size()),
+                               static_cast<std::int32_t>(spec.streams.size()),
+                               static_cast<std::uint8_t>(spec.in_progress),
+                               static_cast<std::uint8_t>(spec.late)});
+      system_.members.insert(system_.members.end(), spec.streams.begin(), spec.streams.end());
+    }
+    stream.first_footprint = static_cast<std::int32_t>(system_.footprints.size());
+    for (const FootprintSpec& spec : footprints_[s]) {
+      system_.footprints.push_back({static_cast<std::int32_t>(system_.coefficients.size()),
+                                    static_cast<std::int32_t>(spec.size())});
+      system_.coefficients.insert(system_.coefficients.end(), spec.begin(), spec.end());
+    }
+  }
+  std::stable_sort(system_.changes.begin(), system_.changes.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  system_.iterations = iterations;
+  return std::move(system_);
+}
+
+}  // namespace sim::training
