@@ -1,1 +1,61 @@
-// Written next.
+// maquette: the commands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+
+#include "sim/command/options.h"
+
+namespace {
+
+struct Command {
+  int (*run)(const std::vector<std::string>&);
+  const char* about;
+};
+
+const std::map<std::string, Command>& commands() {
+  static const std::map<std::string, Command> all = {
+      {"run", {sim::command::run, "simulate a scenario"}},
+      {"check", {sim::command::check, "read a scenario, size its memory, list rank groups"}},
+      {"catalog", {sim::command::list_catalog, "what can be named in a scenario; its JSON Schema"}},
+      {"profile", {sim::command::profile, "show or fit timing profiles"}},
+      {"validate", {sim::command::validate, "predict measured runs and report the error"}},
+  };
+  return all;
+}
+
+int usage(std::FILE* out) {
+  fmt::print(out, "usage: maquette COMMAND ...\n\n");
+  for (const auto& [name, command] : commands()) {
+    fmt::print(out, "  {:9} {}\n", name, command.about);
+  }
+  fmt::print(out, "\nmaquette COMMAND --help says more, with an example\n");
+  return out == stdout ? 0 : sim::command::exit_wrong_command_line;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  const std::vector<std::string> arguments(values + 1, values + count);
+  if (arguments.empty()) return usage(stderr);
+  if (arguments[0] == "--help" || arguments[0] == "help") return usage(stdout);
+  const auto command = commands().find(arguments[0]);
+  if (command == commands().end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, c] : commands()) names.push_back(name);
+    const auto near = sim::nearest(arguments[0], names);
+    fmt::print(stderr, "error: unknown command '{}'\n", arguments[0]);
+    if (near) fmt::print(stderr, "  hint: did you mean '{}'?\n", *near);
+    return usage(stderr);
+  }
+  try {
+    return command->second.run({arguments.begin() + 1, arguments.end()});
+  } catch (const sim::command::UsageError& error) {
+    fmt::print(stderr, "error: {}\n  hint: {}\n", error.message, error.hint);
+    return sim::command::exit_wrong_command_line;
+  } catch (const std::exception& error) {
+    sim::bug(error.what());
+  }
+}

@@ -1,0 +1,81 @@
+// maquette check: everything that can be said of a scenario without running it.
+#include <fmt/format.h>
+
+#include "sim/base/units.h"
+#include "sim/command/load.h"
+#include "sim/command/options.h"
+#include "sim/plan/memory.h"
+#include "sim/plan/rank_grid.h"
+
+namespace sim::command {
+
+namespace po = boost::program_options;
+
+namespace {
+
+void print_groups(const plan::Plan& plan) {
+  const plan::RankGrid grid(plan);
+  fmt::print("\nrank groups\n");
+  for (const auto dimension : {plan::Dimension::tensor, plan::Dimension::context,
+                               plan::Dimension::data, plan::Dimension::pipeline}) {
+    const auto groups = grid.groups(dimension);
+    fmt::print("  {:9} {} of {} ranks, the first: {}\n", plan::name(dimension), groups.size(),
+               groups.front().size(), fmt::join(groups.front(), " "));
+  }
+}
+
+bool print_memory(const scenario::Scenario& scenario, const training::Job& job) {
+  const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn);
+  if (!dnn) return true;
+  bool fits = true;
+  const plan::RankGrid grid(scenario.plan);
+  fmt::print("\nmemory of one rank of each stage\n");
+  for (int stage = 0; stage < scenario.plan.stages; ++stage) {
+    const auto memory = plan::memory(scenario.plan, *dnn, scenario.stack, stage);
+    const int rank = grid.rank({0, 0, 0, stage});
+    const auto& type = job.cluster->devices()[static_cast<std::size_t>(rank)].device_type;
+    const Bytes capacity = job.profiles.at(type)->device().memory;
+    const bool stage_fits = memory.peak() <= capacity;
+    fits = fits && stage_fits;
+    fmt::print(
+        "  stage {:<3} {} of {} ({}): weights {}, gradients {}, optimizer {}, activations {}, "
+        "other {}{}\n",
+        stage, to_text(memory.peak()), to_text(capacity), type, to_text(memory.weights),
+        to_text(memory.gradients), to_text(memory.optimizer), to_text(memory.activations),
+        to_text(memory.other), stage_fits ? "" : "  DOES NOT FIT");
+  }
+  return fits;
+}
+
+}  // namespace
+
+int check(const std::vector<std::string>& arguments) {
+  po::options_description options("options");
+  add_common(options);
+  const auto values = parse({"maquette check SCENARIO [options]",
+                             "Reads a scenario, prints the defaults it took, its rank groups and "
+                             "its memory; runs nothing.",
+                             "maquette check scenarios/quickstart.yaml", "scenario"},
+                            options, arguments);
+  if (!values) return exit_fine;
+  const Common common = read_common(*values);
+  const std::filesystem::path file = (*values)["scenario"].as<std::vector<std::string>>().front();
+  Diagnostics diagnostics;
+  const auto scenario = scenario::read_scenario(file, common.overrides, catalog(), diagnostics);
+  std::optional<LoadedJob> loaded;
+  if (scenario) loaded = load(*scenario, diagnostics);
+  if (report(diagnostics, common) || !loaded) return exit_wrong_input;
+  if (common.is_json) {
+    fmt::print("{{\"errors\": []}}\n");
+    return exit_fine;
+  }
+  fmt::print("{}\n  {} devices, {} links\n", scenario->name, loaded->cluster->devices().size(),
+             loaded->cluster->links().size());
+  fmt::print("\ndefaults taken\n");
+  for (const std::string& line : scenario->defaults) fmt::print("  {}\n", line);
+  if (!scenario->operations.empty()) return exit_fine;
+  print_groups(scenario->plan);
+  return print_memory(*scenario, loaded->job) ? exit_fine : exit_cannot_proceed;
+}
+
+}  // namespace sim::command

@@ -1,0 +1,97 @@
+// Scenario -> cluster, profiles, disturbances.
+#include "sim/command/load.h"
+
+#include <fmt/format.h>
+
+#include "sim/command/options.h"
+
+namespace sim::command {
+
+namespace profile = calibrate::profile;
+using training::Disturbance;
+
+namespace {
+
+profile::Precision precision_of(const std::string& name) {
+  if (name == "fp32") return profile::Precision::fp32;
+  if (name == "tf32") return profile::Precision::tf32;
+  if (name == "fp16") return profile::Precision::fp16;
+  if (name == "fp8") return profile::Precision::fp8;
+  return profile::Precision::bf16;
+}
+
+std::shared_ptr<const profile::Profile> profile_of(const profile::DeviceType& device,
+                                                   const Place& place, Diagnostics& diagnostics) {
+  if (device.is_ideal) return profile::ideal_profile(device);
+  if (device.profile.empty()) return profile::datasheet_profile(device);
+  try {
+    return profile::read_profile(catalog() / "devices" / device.profile, device);
+  } catch (const profile::ProfileError& error) {
+    diagnostics.error(place, error.message, error.why, error.hint);
+    return nullptr;
+  }
+}
+
+void add_disturbances(const scenario::Straggler& straggler, const topology::Cluster& cluster,
+                      std::vector<Disturbance>& disturbances, Diagnostics& diagnostics) {
+  const auto add = [&](Disturbance::Kind kind, std::int32_t index, double factor) {
+    disturbances.push_back({kind, index, factor, straggler.from, straggler.to});
+  };
+  std::vector<topology::DeviceIndex> devices;
+  std::vector<topology::LinkIndex> links;
+  if (straggler.rank) {
+    if (static_cast<std::size_t>(*straggler.rank) < cluster.devices().size()) {
+      devices.push_back(*straggler.rank);
+    }
+  } else {
+    devices = cluster.devices_of_part(straggler.part);
+    links = cluster.links_of_part(straggler.part);
+  }
+  if (devices.empty() && links.empty()) {
+    diagnostics.error(straggler.place,
+                      straggler.rank ? fmt::format("no rank {}", *straggler.rank)
+                                     : fmt::format("no part '{}' in the cluster", straggler.part),
+                      fmt::format("the cluster has {} devices", cluster.devices().size()),
+                      "parts are named like h0.gpu1, h[0..3].nic2, leaf3");
+    return;
+  }
+  for (const topology::DeviceIndex device : devices) {
+    if (straggler.compute) add(Disturbance::Kind::compute, device, *straggler.compute);
+    if (straggler.memory) add(Disturbance::Kind::memory, device, *straggler.memory);
+    if (straggler.slowdown) {
+      add(Disturbance::Kind::compute, device, 1 / *straggler.slowdown);
+      add(Disturbance::Kind::memory, device, 1 / *straggler.slowdown);
+    }
+  }
+  for (const topology::LinkIndex link : links) {
+    if (straggler.link) add(Disturbance::Kind::link, link, *straggler.link);
+  }
+}
+
+}  // namespace
+
+std::optional<LoadedJob> load(const scenario::Scenario& scenario, Diagnostics& diagnostics) {
+  LoadedJob loaded;
+  loaded.cluster = std::make_unique<topology::Cluster>(scenario.cluster);
+  training::Job& job = loaded.job;
+  job.name = scenario.name;
+  job.cluster = loaded.cluster.get();
+  job.stack = scenario.stack;
+  job.precision = precision_of(scenario.training.precision);
+  job.plan = scenario.plan;
+  job.operations = scenario.operations;
+  job.fidelity = scenario.run.fidelity;
+  job.iterations = scenario.run.iterations;
+  if (const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn)) job.dnn = *dnn;
+  if (const auto* timed = std::get_if<scenario::TimedDnn>(&scenario.dnn)) job.dnn = *timed;
+  for (const auto& [name, device] : scenario.device_types) {
+    job.profiles[name] = profile_of(device, scenario.place("cluster"), diagnostics);
+  }
+  for (const scenario::Straggler& straggler : scenario.stragglers) {
+    add_disturbances(straggler, *loaded.cluster, job.disturbances, diagnostics);
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+  return loaded;
+}
+
+}  // namespace sim::command
