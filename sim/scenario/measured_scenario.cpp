@@ -1,0 +1,208 @@
+// Turns a measured row into a scenario: what the row states is taken, what it lacks is assumed and
+// said.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/scenario/measured.h"
+
+namespace sim::scenario {
+
+namespace {
+
+struct Known {
+  const char* part;  // of the lower-case name
+  const char* value;
+};
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::optional<std::string> look_up(const std::string& text, std::span<const Known> known) {
+  for (const Known& k : known) {
+    if (lower(text).find(k.part) != std::string::npos) return k.value;
+  }
+  return std::nullopt;
+}
+
+constexpr Known hosts[] = {{"h200", "hgx-h200"},
+                           {"h100", "hgx-h100"},
+                           {"a100", "dgx-a100"},
+                           {"b200", "hgx-b200"},
+                           {"mi300x", "mi300x"}};
+constexpr Known stacks[] = {{"megatron-lm 2022", "megatron-lm-2022"},
+                            {"zero bubble", "megatron-lm-2022"},
+                            {"megatron-deepspeed", "megatron-deepspeed"},
+                            {"torchtitan", "torchtitan"},
+                            {"nanotron", "nanotron"},
+                            {"foundry", "fsdp"},
+                            {"megatron-lm", "megatron-core"}};
+
+class Writer {
+ public:
+  Writer(const MeasuredRow& row, const MeasuredFile& file) : row_(row), file_(file) {}
+
+  MeasuredScenario write();
+
+ private:
+  double need(const char* key) {
+    const auto value = row_.number(key);
+    if (!value && result_.impossible.empty()) {
+      result_.impossible = fmt::format("the row has no {}", key);
+    }
+    return value.value_or(1);
+  }
+  double assume(const char* key, double otherwise, const std::string& why) {
+    if (const auto value = row_.number(key)) return *value;
+    result_.assumed.push_back(fmt::format("{} = {} ({})", key, otherwise, why));
+    return otherwise;
+  }
+  void say(const std::string& line) { result_.text += line + "\n"; }
+  void refuse(const std::string& why) {
+    if (result_.impossible.empty()) result_.impossible = why;
+  }
+  void cluster();
+  void dnn();
+  void stack();
+  void training();
+  void plan();
+  void pipeline();
+  void sharding();
+
+  const MeasuredRow& row_;
+  const MeasuredFile& file_;
+  MeasuredScenario result_;
+};
+
+void Writer::cluster() {
+  const std::string gpu = row_.text("gpu").value_or("");
+  const auto host = look_up(gpu, hosts);
+  if (!host) refuse(fmt::format("no host type is known for the device '{}'", gpu));
+  const double devices = need("num_gpus");
+  const double per_host = row_.number("gpus_per_node").value_or(8);
+  const double count = std::ceil(devices / per_host);
+  say("cluster:");
+  say(fmt::format("  hosts: [{{name: h, count: {:.0f}, type: {}}}]", count, host.value_or("?")));
+  if (count > 1) {
+    result_.assumed.push_back("fabric: one switch at the NICs' rate");
+    say("  fabric: {kind: one-switch, link: 400 Gbit/s, latency: 1 us}");
+  }
+}
+
+void Writer::dnn() {
+  const double hidden = need("hidden"), heads = need("heads");
+  const double kv_heads = row_.number("kv_heads").value_or(heads);
+  const std::string model = lower(row_.text("model").value_or(""));
+  const bool is_llama = model.find("llama") != std::string::npos || row_.number("kv_heads") ||
+                        model.find("internlm") != std::string::npos;
+  const double ffn = assume("ffn", is_llama ? std::ceil(hidden * 8 / 3 / 256) * 256 : 4 * hidden,
+                            is_llama ? "8/3 hidden" : "4 hidden");
+  const double vocabulary = assume("vocab", is_llama ? 32000 : 51200, "usual");
+  say("dnn:");
+  say(fmt::format("  layers: {:.0f}\n  hidden: {:.0f}\n  heads: {:.0f}\n  kv_heads: {:.0f}",
+                  need("layers"), hidden, heads, kv_heads));
+  say(fmt::format("  ffn: {:.0f}\n  vocabulary: {:.0f}", ffn, vocabulary));
+  if (is_llama) {
+    say("  position: rotary\n  norm: rms_norm\n  activation: silu\n  gated: true");
+    if (row_.text("tie_emb") == "True") say("  tied_embedding: true");
+    return;
+  }
+  say(fmt::format("  positions: {:.0f}", need("seq_len")));
+  say("  position: learned\n  norm: layer_norm\n  activation: gelu\n  gated: false\n"
+      "  attention_bias: true\n  output_bias: true\n  mlp_bias: true\n  tied_embedding: true\n"
+      "  dropout: 0.1");
+}
+
+void Writer::stack() {
+  const std::string framework =
+      row_.text("framework").value_or(file_.framework.empty() ? file_.title : file_.framework);
+  auto name = look_up(framework, stacks);
+  if (!name && row_.text("tp_mode")) name = "nanotron";
+  if (!name) {
+    refuse(fmt::format("no software stack is known for '{}'", framework));
+    return;
+  }
+  say(fmt::format("stack: {}", *name));
+}
+
+void Writer::training() {
+  std::string precision = lower(row_.text("precision").value_or("bf16"));
+  if (precision.find("8") != std::string::npos) refuse("8-bit training rows are not read yet");
+  precision = precision.find("fp16") != std::string::npos ? "fp16" : "bf16";
+  say(
+      fmt::format("training: {{sequence: {:.0f}, global_batch: {:.0f}, micro_batch: {:.0f}, "
+                  "precision: {}}}",
+                  need("seq_len"), need("gbs"), need("mbs"), precision));
+}
+
+// Virtual stages of equal size; the zero-bubble runs leave one layer less to the first and the
+// last.
+void Writer::pipeline() {
+  const int stages = static_cast<int>(need("pp"));
+  const std::string schedule = lower(row_.text("schedule").value_or("1f1b"));
+  if (schedule != "1f1b" && schedule != "1f1b-i") {
+    refuse(fmt::format("the schedule '{}' is not supported yet", schedule));
+  }
+  const int virtual_stages = static_cast<int>(row_.number("vp").value_or(1));
+  if (stages == 1) return;
+  std::string text =
+      fmt::format("  pipeline: {{stages: {}, schedule: {}, virtual_stages: {}", stages,
+                  virtual_stages > 1 ? "interleaved-1f1b" : "1f1b", virtual_stages);
+  const int parts = stages * virtual_stages;
+  const int layers = static_cast<int>(need("layers"));
+  if (layers % parts != 0 && (layers + 2) % parts == 0) {
+    std::vector<int> each(static_cast<std::size_t>(parts), (layers + 2) / parts);
+    --each.front();
+    --each.back();
+    text += fmt::format(", layers: [{}]", fmt::join(each, ", "));
+    result_.assumed.push_back("the first and the last virtual stage hold one layer less");
+  }
+  say(text + "}");
+}
+
+void Writer::sharding() {
+  const std::string name = lower(row_.text("sharding").value_or(""));
+  int zero = static_cast<int>(row_.number("zero").value_or(0));
+  if (name.find("fsdp") != std::string::npos || name.find("full_shard") != std::string::npos)
+    zero = 3;
+  const char* const words[] = {"none", "zero-1", "zero-2", "zero-3"};
+  say(fmt::format("  data: {{sharding: {}, degree: {:.0f}}}", words[std::clamp(zero, 0, 3)],
+                  need("dp")));
+}
+
+void Writer::plan() {
+  if (row_.number("cp").value_or(1) > 1) refuse("context parallelism is not supported yet");
+  if (row_.number("ep").value_or(1) > 1) refuse("expert parallelism is not supported yet");
+  say("plan:");
+  say(fmt::format("  tensor: {:.0f}", need("tp")));
+  if (row_.text("sp")) say(fmt::format("  sequence_parallel: {}", *row_.text("sp")));
+  pipeline();
+  sharding();
+  const std::string recompute = lower(row_.text("recompute").value_or("none"));
+  const bool is_full = recompute.find("full") != std::string::npos;
+  const bool is_selective = recompute.find("selective") != std::string::npos;
+  say(fmt::format("  recompute: {}", is_full ? "full" : is_selective ? "selective" : "none"));
+}
+
+MeasuredScenario Writer::write() {
+  say("maquette: 1");
+  say(fmt::format("name: \"{}\"", row_.text("id").value_or("row")));
+  cluster();
+  dnn();
+  stack();
+  training();
+  plan();
+  return std::move(result_);
+}
+
+}  // namespace
+
+MeasuredScenario scenario_of(const MeasuredRow& row, const MeasuredFile& file) {
+  return Writer(row, file).write();
+}
+
+}  // namespace sim::scenario
