@@ -12,11 +12,11 @@ std::string describe(const Profile& profile) {
       fmt::format("{} ({}), origin: {}\n", device.name, device.full_name, name(profile.origin()));
   const std::vector<FitReport> reports = profile.reports();
   if (!reports.empty()) {
-    text += fmt::format("\n{:<34}{:>8}{:>9}{:>9}{:>8}{:>8}  source\n", "fit, on points held out",
+    text += fmt::format("\n{:<45}{:>8}{:>9}{:>9}{:>8}{:>8}  source\n", "fit, on points held out",
                         "fitted", "held out", "mean [%]", "p90 [%]", "bias [%]");
   }
   for (const FitReport& report : reports) {
-    text += fmt::format("{:<34}{:>8}{:>9}{:>9.1f}{:>8.1f}{:>+8.1f}  {}\n", report.family,
+    text += fmt::format("{:<45}{:>8}{:>9}{:>9.1f}{:>8.1f}{:>+8.1f}  {}\n", report.family,
                         report.samples, report.held_out, 100 * report.mape, 100 * report.p90,
                         100 * report.bias, report.source);
   }

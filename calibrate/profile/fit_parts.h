@@ -38,6 +38,8 @@ FitReport report_of(std::string family, std::string source, std::size_t samples,
                     const std::vector<Residual>& residuals);
 // Quantile `p` of values by rank ceil(p (n + 1)), the conformal one. REQUIRES: not empty.
 double quantile(std::vector<double> values, double p);
+// Mean of the two middle values where their number is even. REQUIRES: not empty.
+double median(std::vector<double> values);
 
 // Point `index` of the Halton sequence in `dimension` (at most 5), in (0, 1).
 double halton(std::size_t index, std::size_t dimension);

@@ -97,7 +97,7 @@ bool Likelihood::Evaluate(const double* u, double* cost, double* gradient) const
 }
 
 Hyper best_hyper(const MatrixXd& points, const VectorXd& values) {
-  const Eigen::Index count = points.rows(), most = 220, dims = points.cols();
+  const Eigen::Index count = points.rows(), most = 460, dims = points.cols();
   const Eigen::Index used = std::min(count, most);
   MatrixXd some(used, dims);
   VectorXd some_values(used);

@@ -10,7 +10,7 @@ namespace calibrate::profile {
 // features[point][feature]; residuals[point], of log time. Deterministic.
 // Hyperparameters: length per feature within [0.05, 55] standard deviations, noise within
 // [0.003, 0.5]; priors log length ~ N(0, 1.5), log noise ~ N(log 0.03, 1). They are found on at
-// most 220 evenly chosen points; all points carry weights.
+// most 460 evenly chosen points; all points carry weights.
 GaussianProcess fit_process(const std::vector<std::vector<double>>& features,
                             const std::vector<double>& residuals);
 

@@ -24,6 +24,12 @@ double quantile(std::vector<double> values, double p) {
   return values[std::min(std::max<std::size_t>(rank, 1), values.size()) - 1];
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 Interval interval_of(const std::vector<double>& bounds, const std::vector<Residual>& residuals) {
   constexpr std::size_t fewest = 8;
   std::vector<std::vector<double>> classes(bounds.size() + 1);
@@ -55,7 +61,7 @@ FitReport report_of(std::string family, std::string source, std::size_t samples,
     report.mape += sizes.back() / static_cast<double>(residuals.size());
   }
   report.p90 = quantile(sizes, 0.9);
-  report.bias = quantile(errors, 0.5);
+  report.bias = median(errors);
   return report;
 }
 

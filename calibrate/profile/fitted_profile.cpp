@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "calibrate/profile/names.h"
 #include "calibrate/profile/notes.h"
@@ -32,10 +34,47 @@ bool is_inside(const AttentionModel& model, const AttentionShape& shape) {
 
 double combined(double a, double b, double c = 0) { return std::sqrt(a * a + b * b + c * c); }
 
+struct RanksCurve {
+  SizeCurve curve;
+  bool is_measured = true;
+};
+
+// A number of ranks without a curve: the nearest one's, times the ratio of the ring law.
+SizeCurve curve_by_law(const CollectiveModel& model, double ranks) {
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < model.ranks.size(); ++i) {
+    const double here = std::abs(std::log(model.ranks[i] / ranks));
+    if (here <= std::abs(std::log(model.ranks[nearest] / ranks))) nearest = i;
+  }
+  const SizeCurve& curve = model.curves[nearest];
+  std::vector<double> bytes, seconds;
+  for (std::size_t i = 0; i < curve.log_bytes.size(); ++i) {
+    bytes.push_back(std::exp(curve.log_bytes[i]));
+    seconds.push_back(std::exp(curve.log_seconds[i]) *
+                      ring_time(model.law, model.kind, ranks, bytes.back()) /
+                      ring_time(model.law, model.kind, model.ranks[nearest], bytes.back()));
+  }
+  return size_curve(bytes, seconds);
+}
+
+// From 2 ranks to the most that were measured.
+std::map<int, RanksCurve> all_curves(const CollectiveModel& model) {
+  std::map<int, RanksCurve> curves;
+  for (std::size_t i = 0; i < model.ranks.size(); ++i) {
+    curves[static_cast<int>(model.ranks[i])] = {model.curves[i], true};
+  }
+  for (int ranks = 2; ranks < static_cast<int>(model.ranks.back()); ++ranks) {
+    if (!curves.contains(ranks)) curves[ranks] = {curve_by_law(model, ranks), false};
+  }
+  return curves;
+}
+
 class FittedProfile final : public Profile {
  public:
   FittedProfile(ProfileData data, DeviceType device)
-      : data_(std::move(data)), device_(std::move(device)) {}
+      : data_(std::move(data)), device_(std::move(device)) {
+    for (const CollectiveModel& model : data_.collectives) curves_.push_back(all_curves(model));
+  }
 
   const DeviceType& device() const override { return device_; }
   Origin origin() const override { return data_.origin; }
@@ -52,10 +91,11 @@ class FittedProfile final : public Profile {
  private:
   const Factor& layout_factor(const GemmQuestion& question) const;
   Answer roofline(const RooflineModel& model, const GemmQuestion& question) const;
-  const CollectiveModel* collective_model(CollectiveKind kind) const;
+  std::optional<std::size_t> collective_index(const CollectiveQuestion& question) const;
 
   ProfileData data_;
   DeviceType device_;
+  std::vector<std::map<int, RanksCurve>> curves_;  // [index of data_.collectives]
 };
 
 const Factor& FittedProfile::layout_factor(const GemmQuestion& question) const {
@@ -146,37 +186,27 @@ Answer FittedProfile::memory(const MemoryQuestion& question) const {
           data_.memory.interval.at(question.bytes), !inside};
 }
 
-const CollectiveModel* FittedProfile::collective_model(CollectiveKind kind) const {
-  for (const CollectiveModel& model : data_.collectives) {
-    if (model.kind == kind) return &model;
+std::optional<std::size_t> FittedProfile::collective_index(
+    const CollectiveQuestion& question) const {
+  for (std::size_t i = 0; i < data_.collectives.size(); ++i) {
+    if (data_.collectives[i].kind == question.kind && curves_[i].contains(question.ranks)) return i;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 bool FittedProfile::has_collective(const CollectiveQuestion& question) const {
-  const CollectiveModel* model = collective_model(question.kind);
-  return model && question.ranks >= 2 && question.ranks <= model->ranks.back();
+  return collective_index(question).has_value();
 }
 
 Answer FittedProfile::collective(const CollectiveQuestion& question) const {
-  sim::invariant(has_collective(question), "a collective is asked for where there is one");
-  const CollectiveModel& model = *collective_model(question.kind);
-  const double ranks = question.ranks, bytes = std::max(question.bytes, 1.0);
-  std::size_t nearest = 0;
-  for (std::size_t i = 1; i < model.ranks.size(); ++i) {
-    const double here = std::abs(std::log(model.ranks[i] / ranks));
-    if (here <= std::abs(std::log(model.ranks[nearest] / ranks))) nearest = i;
-  }
-  const SizeCurve& curve = model.curves[nearest];
-  double seconds = curve.seconds(bytes), width = model.interval.at(bytes);
-  const bool measured = model.ranks[nearest] == ranks;
-  if (!measured) {
-    const double least = std::max(bytes, std::exp(curve.log_bytes.front()));
-    seconds *= ring_time(model.law, model.kind, ranks, least) /
-               ring_time(model.law, model.kind, model.ranks[nearest], least);
-    width = combined(width, model.law_half_width);
-  }
-  return {Seconds(seconds), width, !measured || curve.is_outside(bytes)};
+  const std::optional<std::size_t> index = collective_index(question);
+  sim::invariant(index.has_value(), "a collective is asked for where there is one");
+  const CollectiveModel& model = data_.collectives[*index];
+  const RanksCurve& ranks = curves_[*index].at(question.ranks);
+  const double bytes = std::max(question.bytes, 1.0), width = model.interval.at(bytes);
+  return {Seconds(ranks.curve.seconds(bytes)),
+          ranks.is_measured ? width : combined(width, model.law_half_width),
+          !ranks.is_measured || ranks.curve.is_outside(bytes)};
 }
 
 double FittedProfile::level_error(const std::string& family) const {

@@ -54,7 +54,7 @@ SizeCurve curve_through(const Curve& points, std::size_t stride) {
   for (const auto& [size, times] : points) {
     if (index % stride == 0 || index + 1 == points.size()) {
       bytes.push_back(size);
-      seconds.push_back(quantile(times, 0.5));
+      seconds.push_back(median(times));
     }
     ++index;
   }
@@ -67,7 +67,7 @@ void add_left_out(const Curve& points, std::vector<Residual>& residuals) {
   std::size_t index = 0;
   for (const auto& [size, times] : points) {
     if (index % 2 == 1 && index + 1 < points.size()) {
-      residuals.push_back({size, sparse.seconds(size) / quantile(times, 0.5) - 1});
+      residuals.push_back({size, sparse.seconds(size) / median(times) - 1});
     }
     ++index;
   }
@@ -93,7 +93,7 @@ RingLaw<double> fit_law(CollectiveKind kind, const std::map<double, Curve>& curv
   for (const auto& [ranks, curve] : curves) {
     for (const auto& [bytes, times] : curve) {
       problem.AddResidualBlock(new ceres::AutoDiffCostFunction<TimeError, 1, 6>(
-                                   new TimeError{kind, ranks, bytes, quantile(times, 0.5)}),
+                                   new TimeError{kind, ranks, bytes, median(times)}),
                                new ceres::SoftLOneLoss(0.1), p.data());
     }
   }
@@ -126,7 +126,7 @@ double law_half_width(CollectiveKind kind, const std::map<double, Curve>& curves
   for (const auto& [bytes, times] : curves.at(left_out)) {
     const double answer = nearest.seconds(bytes) * ring_time(law, kind, left_out, bytes) /
                           ring_time(law, kind, 8, bytes);
-    errors.push_back(std::abs(answer / quantile(times, 0.5) - 1));
+    errors.push_back(std::abs(answer / median(times) - 1));
   }
   return quantile(errors, 0.8);
 }

@@ -91,7 +91,32 @@ std::optional<double> port_share(const ProfileData& data, const PublicDevice& de
                      device.port);
   }
   if (shares.empty()) return std::nullopt;
-  return std::min(1.0, quantile(shares, 0.5));
+  return std::min(1.0, median(shares));
+}
+
+struct Fabric {
+  std::vector<double> steps, shares;  // [s] per ring step between hosts; of the NICs' rate
+  std::string runs;
+};
+
+Fabric fabric_of(const std::vector<Run>& runs, const NetworkConstants& inside) {
+  Fabric fabric;
+  for (const Run& run : runs) {
+    // A bus rate above the NICs' is a tree over two hosts: it says nothing about the fabric. The
+    // software of EFA takes three times as long a step as InfiniBand: a fabric of its own.
+    const auto nics = nic_rate(run.fabric);
+    const auto line = line_of(run);
+    if (!nics || !line || run.bus_most > *nics) continue;
+    if (run.fabric.find("EFA") != std::string::npos) continue;
+    const double intra_steps = 2 * (run.ranks - run.hosts), inter_steps = 2 * run.hosts;
+    const double step =
+        (line->latency - inside.base.value() - intra_steps * inside.step_intra.value()) /
+        inter_steps;
+    fabric.steps.push_back(std::max(step, 4e-6));  // the least hop of NCCL's constants: LL128
+    fabric.shares.push_back(std::min(1.0, line->rate / *nics));
+    fabric.runs += (fabric.runs.empty() ? "" : ", ") + run.name;
+  }
+  return fabric;
 }
 
 }  // namespace
@@ -100,37 +125,38 @@ void add_network(ProfileData& data, const PublicDevice& device,
                  const std::filesystem::path& folder) {
   NetworkConstants& network = data.network = default_network_constants();
   if (const auto share = port_share(data, device)) network.intra_efficiency = *share;
+  std::string inside = "NCCL tuning constants";
+  for (const CollectiveModel& model : data.collectives) {
+    if (model.kind != CollectiveKind::all_gather) continue;
+    network.base = Seconds(model.law.base);
+    network.step_intra = Seconds(model.law.hop);
+    inside = "ring law fitted to all-gathers over 2, 4 and 8 ranks";
+  }
   const Table table(folder / "nccl" / "nccl_tests_logs.csv");
-  std::vector<double> steps, shares;
-  std::string used;
-  for (const Run& run : runs_of(table, device.log_device)) {
-    const auto nics = nic_rate(run.fabric);
-    // A bus rate above the NICs' is a tree over two hosts: it says nothing about the fabric.
-    const auto line = line_of(run);
-    if (!nics || !line || run.bus_most > *nics) continue;
-    const double intra_steps = 2 * (run.ranks - run.hosts), inter_steps = 2 * run.hosts;
-    const double step =
-        (line->latency - network.base.value() - intra_steps * network.step_intra.value()) /
-        inter_steps;
-    steps.push_back(std::max(step, 4e-6));  // the least hop of NCCL's constants: LL128
-    shares.push_back(std::min(1.0, line->rate / *nics));
-    used += (used.empty() ? "" : ", ") + run.name;
+  Fabric fabric = fabric_of(runs_of(table, device.log_device), network);
+  std::string of = device.log_device;
+  if (fabric.steps.empty()) {
+    // A fabric is no property of the device: the best documented one stands in.
+    of = "NVIDIA H100";
+    fabric = fabric_of(runs_of(table, of), network);
   }
-  if (steps.empty()) {
+  if (fabric.steps.empty()) {
     data.network_source =
-        "assumed: NCCL tuning constants, ring and Simple (src/graph/tuning.cc); no usable log of "
-        "this device over hosts";
+        "assumed between hosts: NCCL tuning constants, ring and Simple (src/graph/tuning.cc)";
   } else {
-    network.step_inter = Seconds(quantile(steps, 0.5));
-    network.efficiency = quantile(shares, 0.5);
+    network.step_inter = Seconds(median(fabric.steps));
+    network.efficiency = median(fabric.shares);
+    const auto [step_least, step_most] =
+        std::minmax_element(fabric.steps.begin(), fabric.steps.end());
+    const auto [share_least, share_most] =
+        std::minmax_element(fabric.shares.begin(), fabric.shares.end());
     data.network_source = fmt::format(
-        "all-reduce logs {} (median; step {:.0f}..{:.0f} us, share of the NICs {:.2f}..{:.2f}); "
-        "base and step inside a host: NCCL tuning constants",
-        used, 1e6 * *std::min_element(steps.begin(), steps.end()),
-        1e6 * *std::max_element(steps.begin(), steps.end()),
-        *std::min_element(shares.begin(), shares.end()),
-        *std::max_element(shares.begin(), shares.end()));
+        "{}all-reduce logs of {}: {} (median; step {:.0f}..{:.0f} us, share of the NICs "
+        "{:.2f}..{:.2f})",
+        of == device.log_device ? "" : "no usable log of this device, assumed as on InfiniBand: ",
+        of, fabric.runs, 1e6 * *step_least, 1e6 * *step_most, *share_least, *share_most);
   }
+  data.network_source += "; base and step inside a host: " + inside;
   data.network_source +=
       "; channels assumed; share of a port from the longest all-gather and "
       "reduce-scatter over 8 ranks";

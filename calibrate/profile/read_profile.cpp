@@ -1,9 +1,11 @@
 // Reading a profile: seal verified, then HDF5 opened on the bytes in memory.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "calibrate/profile/archive.h"
 #include "calibrate/profile/hdf5_handle.h"
@@ -123,12 +125,15 @@ class Reader final : public Archive {
 };
 
 std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  std::error_code ignored;
+  std::ifstream in;
+  if (std::filesystem::is_regular_file(file, ignored)) in.open(file, std::ios::binary);
   std::vector<char> text;
-  if (in) text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  if (!in || in.bad()) {
+  if (in.is_open())
+    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad()) {
     throw ProfileError{fmt::format("cannot open profile '{}'", file.string()),
-                       "there is no such file, or it may not be read", ""};
+                       "there is no such file, it is not a plain file, or it may not be read", ""};
   }
   std::vector<std::byte> bytes(text.size());
   std::transform(text.begin(), text.end(), bytes.begin(),

@@ -4,24 +4,12 @@
 #include <doctest/doctest.h>
 
 #include "tests/approximately.h"
+#include "tests/calibrate/profile/sample_data.h"
 
 using namespace calibrate::profile;
 using sim::approximately;
 
-namespace {
-
-// 100 TFLOP/s bf16, 1 TB/s: the ridge lies at 100 FLOP/byte.
-DeviceType round_device() {
-  DeviceType device;
-  device.name = "round";
-  device.peak = {{Precision::bf16, sim::teraflops_per_second(100)}};
-  device.memory = sim::gibibytes(80);
-  device.memory_rate = sim::gigabytes_per_second(1000);
-  device.multiprocessors = 100;
-  return device;
-}
-
-}  // namespace
+// The round device: 100 TFLOP/s bf16, 1 TB/s; the ridge lies at 100 FLOP/byte.
 
 TEST_CASE("ideal: a large product takes its FLOPs at peak") {
   // 2 * 1000^3 = 2 GFLOP at 100 TFLOP/s = 20 us; 6 MB at 1 TB/s = 6 us is hidden.
