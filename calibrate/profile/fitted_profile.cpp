@@ -14,8 +14,8 @@
 namespace calibrate::profile {
 namespace {
 
-// Outside what was measured an interval is taken twice as wide. Assumed: FITS 3.2 saw errors of
-// 1.1 to 3 times the interpolated ones one octave out.
+// Outside what was measured an interval is taken twice as wide. Assumed: fits cut
+// short of the largest sizes erred there by 1.1 to 3 times the interpolated errors.
 constexpr double outside_widening = 2;
 
 bool is_inside(const GemmModel& model, const GemmShape& shape) {
@@ -127,10 +127,10 @@ Answer FittedProfile::gemm(const GemmQuestion& question) const {
   }
   const GemmShape shape{static_cast<double>(question.m), static_cast<double>(question.n),
                         static_cast<double>(question.k), static_cast<double>(question.batch)};
-  // The conversion of inputs is an operator of its own in a training step: taken out again.
+  // The conversion of the left input is an operator of its own in a training step: taken out again.
   const double with = gemm_time(model->tile, model->hardware, shape);
   const double conversion =
-      model->tile.conversion * model->hardware.element * shape.m * shape.k * shape.batch;
+      conversion_taken_out(*model) * model->hardware.element * shape.m * shape.k * shape.batch;
   const double burst = burst_seconds(*model, shape) * (1 - conversion / with);
   const Factor& layout = layout_factor(question);
   const double launch = std::min(model->tile.launch, burst);
@@ -217,6 +217,11 @@ double FittedProfile::level_error(const std::string& family) const {
 }
 
 }  // namespace
+
+double conversion_taken_out(const GemmModel& model) {
+  constexpr double bytes_moved = 2 + 2 + 1, memory_share = 0.9;
+  return std::min(model.tile.conversion, bytes_moved / (memory_share * model.hardware.memory_rate));
+}
 
 std::array<double, 4> attention_features(const AttentionShape& shape) {
   return {std::log(shape.sequences * shape.heads), 0.5 * std::log(2 * shape.pairs),

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "calibrate/profile/fitted_profile.h"
 #include "calibrate/profile/names.h"
 
 namespace calibrate::profile {
@@ -25,10 +26,10 @@ void add_limits(const ProfileData& data, std::vector<std::string>& notes) {
                                 name(model.precision), range_text(model.m), range_text(model.n),
                                 range_text(model.k), model.flops_most * 1e-12));
     if (model.tile.conversion > 0) {
-      notes.push_back(
-          fmt::format("gemm {}: conversion of the left input, {:.3g} s per GB, was part "
-                      "of what was timed and is taken out of the answers",
-                      name(model.precision), 1e9 * model.tile.conversion));
+      notes.push_back(fmt::format(
+          "gemm {}: conversion of the left input was part of what was timed ({:.3g} ms a GB by the "
+          "fit); {:.3g} ms a GB is taken out of the answers",
+          name(model.precision), 1e12 * model.tile.conversion, 1e12 * conversion_taken_out(model)));
     }
   }
   for (const AttentionModel& model : data.attention) {

@@ -97,10 +97,10 @@ void add_levels(ProfileData& data, const PublicDevice& device) {
                            "assumed: 1.0 to 1.07 explains whole training runs on A100 SXM"};
     data.sustained_attention = {1.0, 0.05, "assumed: as for products, within the spread"};
   } else if (device.name == "b200") {
-    data.sustained_gemm = {1.15, 0.15,
+    data.sustained_gemm = {1.1, 0.15,
                            "assumed, evidence conflicts: SimuMax times the same products 1.4 x "
-                           "slower than these bursts; a 15B training run at 1342 TFLOP/s a device "
-                           "(Vultr, 16 B200) allows at most about 1.1"};
+                           "slower than these bursts; a 15B bf16 training run at 1342 TFLOP/s a "
+                           "device (Vultr, 16 B200) leaves room for about 1.04 at most"};
     data.sustained_attention = {1.05, 0.1, "assumed: half of what products lose"};
   } else {
     data.sustained_gemm = {1.2, 0.08,
@@ -115,7 +115,7 @@ void add_levels(ProfileData& data, const PublicDevice& device) {
       {"attention", 0.08, "assumed: sustained level and kernel versions"},
       {"memory", data.memory.interval.half_widths.back() >= 0.08 ? 0.1 : 0.05,
        "assumed: rates of one streaming kernel stand for all operators"},
-      {"collective", 0.07, "library versions and settings differ by 10-30 % at worst (FITS 7)"}};
+      {"collective", 0.07, "library versions and settings differ by 10-30 % at worst"}};
 }
 
 void add_attention_factors(ProfileData& data, const PublicDevice& device,
