@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/measures.h"
 #include "sim/base/fixed.h"
 
 namespace analysis {
@@ -32,17 +33,15 @@ std::optional<double> found_picoseconds(const std::string& quantity, const Resul
 }
 
 std::optional<double> found_bytes(const std::string& quantity, const Result& result) {
-  const sim::plan::MemoryBreakdown* worst = nullptr;
-  for (const auto& stage : result.memory) {
-    if (!worst || stage.memory.peak() > worst->peak()) worst = &stage.memory;
-  }
-  if (!worst) return std::nullopt;
-  if (quantity == "peak_memory") return worst->peak().value();
-  if (quantity == "memory.weights") return worst->weights.value();
-  if (quantity == "memory.gradients") return worst->gradients.value();
-  if (quantity == "memory.optimizer") return worst->optimizer.value();
-  if (quantity == "memory.activations") return worst->activations.value();
-  if (quantity == "memory.other") return worst->other.value();
+  const auto* fullest = fullest_stage(result);
+  if (!fullest) return std::nullopt;
+  const sim::plan::MemoryBreakdown& worst = fullest->memory;
+  if (quantity == "peak_memory") return worst.peak().value();
+  if (quantity == "memory.weights") return worst.weights.value();
+  if (quantity == "memory.gradients") return worst.gradients.value();
+  if (quantity == "memory.optimizer") return worst.optimizer.value();
+  if (quantity == "memory.activations") return worst.activations.value();
+  if (quantity == "memory.other") return worst.other.value();
   return std::nullopt;
 }
 

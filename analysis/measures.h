@@ -1,0 +1,23 @@
+// Numbers that follow from a result: rates, utilization, the fullest rank.
+#pragma once
+
+#include <optional>
+
+#include "sim/training/result.h"
+
+namespace analysis {
+
+// Nothing where the quantity has no meaning: no iteration, no samples, no known peak.
+std::optional<double> samples_per_second(const sim::training::Result& result);
+std::optional<double> tokens_per_second_per_device(const sim::training::Result& result);
+// Share of the dense peak of all devices that `flops` in every iteration come to.
+std::optional<double> utilization(double flops, const sim::training::Result& result);
+
+// Whether anything is known of how far the iteration time may be off.
+bool has_interval(const sim::training::Result& result);
+
+// The stage whose ranks fill most of their device's memory; the first of several. Null without
+// stages.
+const sim::training::StageMemory* fullest_stage(const sim::training::Result& result);
+
+}  // namespace analysis
