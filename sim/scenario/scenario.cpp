@@ -1,1 +1,99 @@
-// Written next.
+// Reading a scenario: file, options, sections, then what must hold between them.
+#include "sim/scenario/scenario.h"
+
+#include <set>
+
+#include "sim/scenario/checks.h"
+#include "sim/scenario/document.h"
+#include "sim/scenario/override.h"
+#include "sim/scenario/tables.h"
+
+namespace sim::scenario {
+namespace {
+
+const std::set<std::string>& sections_of_a_dnn() {
+  static const std::set<std::string> sections = {"dnn", "stack", "training", "plan", "placement"};
+  return sections;
+}
+
+bool is_a_map(const Value& root, const std::string& name, Diagnostics& diagnostics) {
+  if (root.kind == Value::Kind::map) return true;
+  const std::string hint = "a scenario begins with 'maquette: 1'";
+  if (root.kind == Value::Kind::nothing) {
+    diagnostics.error({name, 0, 0, 1}, "the file holds nothing", "", hint);
+  } else {
+    diagnostics.error(
+        root.place(),
+        fmt::format("{} where the sections of a scenario must stand", described(root)), "", hint);
+  }
+  return false;
+}
+
+void check_one_program(Reader& reader, const Value& root) {
+  for (const Entry& entry : root.entries) {
+    if (!sections_of_a_dnn().contains(entry.key)) continue;
+    const Place operations = reader.place("operations");
+    reader.error(entry.key, entry.key_place(), fmt::format("'{}' beside 'operations'", entry.key),
+                 fmt::format("a program written by hand ({}:{}:{}) replaces dnn, stack, training, "
+                             "plan and placement",
+                             operations.file, operations.line, operations.column),
+                 "remove one of them");
+  }
+}
+
+void check(Reader& reader, const Value& root, Draft& draft) {
+  const bool has_cluster = reader.is_clean("cluster");
+  if (has_cluster) check_cluster(reader, draft);
+  if (root.find("operations") != nullptr) {
+    check_one_program(reader, root);
+    if (reader.is_clean("operations")) check_operations(reader, draft);
+    return;
+  }
+  for (const char* section : {"dnn", "training", "plan", "placement"}) {
+    if (!reader.is_clean(section)) return;
+  }
+  if (has_cluster) check_plan(reader, draft);
+}
+
+}  // namespace
+
+Place Scenario::place(const std::string& path) const { return nearest_place(places, path); }
+
+std::optional<Scenario> read_scenario(const std::filesystem::path& file,
+                                      const std::vector<Override>& overrides,
+                                      const std::filesystem::path& catalog,
+                                      Diagnostics& diagnostics) {
+  const std::string name = file.generic_string();
+  auto root = read_document(file, {name, 0, 0, 1}, diagnostics);
+  if (!root || !is_a_map(*root, name, diagnostics)) return std::nullopt;
+  root->spot = root->named_at = {0, 0, 1};
+  Reader reader(diagnostics, catalog, file.parent_path());
+  reader.list_defaults_of(name);
+  for (const Override& change : overrides) {
+    reader.list_defaults_of(option_text(change));
+    apply(change, *root, diagnostics);
+  }
+  Draft draft;
+  reader.add_place("", {name, 0, 0, 1});
+  static const Section<Draft> table = scenario_table();
+  const bool is_by_hand = root->find("operations") != nullptr;
+  table.read(reader, *root, "", draft, is_by_hand ? sections_of_a_dnn() : std::set<std::string>{});
+  check(reader, *root, draft);
+  if (diagnostics.has_errors()) return std::nullopt;
+  Scenario& scenario = draft.scenario;
+  scenario.file = file;
+  if (scenario.name.empty()) scenario.name = file.stem().string();
+  scenario.defaults = reader.defaults();
+  scenario.places = reader.places();
+  return std::move(scenario);
+}
+
+std::string json_schema() {
+  std::string schema = scenario_table().schema();
+  const std::string head =
+      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Maquette "
+      "scenario\",";
+  return json_indented(head + schema.substr(1));
+}
+
+}  // namespace sim::scenario

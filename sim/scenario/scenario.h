@@ -26,7 +26,7 @@ using training::TimedDnn;
 struct Training {
   std::string precision = "bf16";  // fp32 | tf32 | fp16 | bf16 | fp8
   std::string optimizer = "adam";
-  double tokens = 0;               // job time only; 0: not stated
+  double tokens = 0;  // job time only; 0: not stated
 };
 
 struct Run {
@@ -36,18 +36,19 @@ struct Run {
 };
 
 struct Straggler {
-  std::string part;                 // "h0.gpu1", "h[0..3].nic2"; or
+  std::string part;  // "h0.gpu1", "h[0..3].nic2"; or
   std::optional<int> rank;
   std::optional<double> compute, memory, link;  // of normal: 0.77
-  std::optional<double> slowdown;   // with rank
+  std::optional<double> slowdown;               // with rank
   Seconds from;
-  std::optional<Seconds> to;        // none: until the end
+  std::optional<Seconds> to;  // none: until the end
   Place place;
 };
 
 // What a worked scenario asserts, in its own words.
 struct Expectation {
-  std::string quantity;  // "iteration", "bubble", "exposed.data", "peak_memory", "memory.weights", "parameters", ...
+  std::string quantity;  // "iteration", "bubble", "exposed.data", "peak_memory", "memory.weights",
+                         // "parameters", ...
   std::variant<Seconds, Bytes, double> value;
   double tolerance = 0;  // relative; 0: exact
   Place place;
@@ -68,7 +69,8 @@ struct Scenario {
   std::vector<Expectation> expect;
   // Defaults taken because the file did not say: "plan.tensor: 1".
   std::vector<std::string> defaults;
-  // Place of a value by its path ("plan.tensor"), for errors found later. Falls back to the nearest parent.
+  // Place of a value by its path ("plan.tensor"), for errors found later. Falls back to the nearest
+  // parent.
   std::map<std::string, Place> places;
   Place place(const std::string& path) const;
 };
@@ -80,8 +82,10 @@ struct Override {
 // Reads, resolves catalog names and files, checks everything that can be checked without running.
 // Returns nothing if an error was found; all of them are in `diagnostics`.
 // `catalog`: the folder scenarios/catalog.
-std::optional<Scenario> read_scenario(const std::filesystem::path& file, const std::vector<Override>& overrides,
-                                      const std::filesystem::path& catalog, Diagnostics& diagnostics);
+std::optional<Scenario> read_scenario(const std::filesystem::path& file,
+                                      const std::vector<Override>& overrides,
+                                      const std::filesystem::path& catalog,
+                                      Diagnostics& diagnostics);
 
 // JSON Schema (draft 2020-12) of the scenario format, from the tables the reader uses.
 std::string json_schema();

@@ -1,0 +1,172 @@
+// Cross-checks of plan, dnn and cluster.
+#include "sim/scenario/checks.h"
+
+#include <algorithm>
+
+#include "calibrate/profile/names.h"
+#include "topology/cluster.h"
+
+namespace sim::scenario {
+namespace {
+
+using topology::Finding;
+
+// What the other modules count in 32 bits.
+constexpr std::int64_t devices_max = 10'000'000;
+
+std::string path_of(const Finding& finding) {
+  switch (finding.subject) {
+    case Finding::Subject::host_group:
+      return fmt::format("cluster.hosts.{}", finding.index);
+    case Finding::Subject::fabric:
+      return "cluster.fabric";
+    case Finding::Subject::graph_link:
+      return fmt::format("cluster.links.{}", finding.index);
+    case Finding::Subject::graph_device:
+      return fmt::format("cluster.devices.{}", finding.index);
+    case Finding::Subject::cluster:
+      return "cluster";
+  }
+  return "cluster";
+}
+
+std::string also(const std::string& why, const Place& place) {
+  if (place.line == 0) return why;
+  return fmt::format("{}{}the other value is at {}:{}:{}", why, why.empty() ? "" : "; ", place.file,
+                     place.line, place.column);
+}
+
+// Why the degree that the devices allow is none; empty: it was set.
+void derive_data_degree(Reader& reader, Draft& draft, std::int64_t devices) {
+  plan::Plan& plan = draft.scenario.plan;
+  const std::int64_t others = std::int64_t{plan.tensor} * plan.context * plan.stages;
+  const std::string product =
+      fmt::format("tensor {} x pipeline {} = {}", plan.tensor, plan.stages, others);
+  if (draft.data_degree) {
+    const std::int64_t ranks = others * *draft.data_degree;
+    if (ranks <= devices_max) {
+      plan.data = *draft.data_degree;
+      return;
+    }
+    reader.error("plan.data.degree", reader.place("plan.data.degree"),
+                 fmt::format("{} x data {} = {} ranks, but the cluster has {} devices", product,
+                             *draft.data_degree, ranks, devices));
+    return;
+  }
+  if (others <= devices && devices % others == 0) {
+    plan.data = static_cast<int>(devices / others);
+    return;
+  }
+  reader.error(
+      "plan", reader.place("plan"),
+      others > devices
+          ? fmt::format("{} ranks, but the cluster has {} devices", product, devices)
+          : fmt::format("{} ranks do not divide the cluster's {} devices", product, devices),
+      "each data-parallel replica takes tensor x pipeline devices",
+      others > devices ? "" : "choose degrees that divide, or write plan.data.degree");
+}
+
+// The shapes that matter to a plan when only times are given: the layers.
+dnn::Transformer stand_in(const TimedDnn& timed, const plan::Plan& plan) {
+  dnn::Transformer dnn;
+  dnn.layers = timed.layers;
+  dnn.hidden = dnn.ffn = dnn.vocabulary = dnn.head_size = plan.tensor;
+  dnn.heads = dnn.kv_heads = plan.tensor;
+  return dnn;
+}
+
+void check_precision(Reader& reader, const Draft& draft) {
+  const std::string& name = draft.scenario.training.precision;
+  const auto precision = calibrate::profile::precision_of(name);
+  for (const auto& [type, device] : draft.scenario.device_types) {
+    if (precision && device.peak.contains(*precision)) continue;
+    std::vector<std::string> known;
+    for (const auto& [one, speed] : device.peak) known.push_back(calibrate::profile::name(one));
+    reader.error("training.precision", reader.place("training.precision"),
+                 fmt::format("device '{}' has no peak for precision {}", type, name),
+                 known.empty() ? "" : fmt::format("it has {}", fmt::join(known, ", ")));
+  }
+}
+
+}  // namespace
+
+std::int64_t usable_devices(const topology::Description& cluster) {
+  if (cluster.graph) return static_cast<std::int64_t>(cluster.graph->devices.size());
+  std::int64_t devices = 0, spares = cluster.spares;
+  for (auto group = cluster.hosts.rbegin(); group != cluster.hosts.rend(); ++group) {
+    const std::int64_t idle = std::min<std::int64_t>(spares, group->count);
+    spares -= idle;
+    devices += (group->count - idle) * group->type.devices;
+  }
+  return devices;
+}
+
+void check_cluster(Reader& reader, const Draft& draft) {
+  const topology::Description& cluster = draft.scenario.cluster;
+  std::int64_t hosts = 0, devices = 0;
+  for (const topology::HostGroup& group : cluster.hosts) {
+    hosts += group.count;
+    devices += std::int64_t{group.count} * group.type.devices;
+  }
+  if (devices > devices_max) {
+    reader.error(
+        "cluster", reader.place("cluster.hosts"),
+        fmt::format("{} devices are more than the {} a cluster can have", devices, devices_max));
+    return;
+  }
+  if (!cluster.hosts.empty() && cluster.spares >= hosts) {
+    reader.error("cluster.spares", reader.place("cluster.spares"),
+                 fmt::format("{} spares leave none of {} hosts to work", cluster.spares, hosts));
+    return;
+  }
+  for (const Finding& finding : topology::Cluster::findings(cluster)) {
+    const std::string path = path_of(finding);
+    if (finding.is_error) {
+      reader.error(path, reader.place(path), finding.message, finding.why, finding.hint);
+    } else {
+      reader.warning(reader.place(path), finding.message, finding.why, finding.hint);
+    }
+  }
+}
+
+void check_plan(Reader& reader, Draft& draft) {
+  Scenario& scenario = draft.scenario;
+  const auto* timed = std::get_if<TimedDnn>(&scenario.dnn);
+  if (timed == nullptr && scenario.plan.sequence == 0) {
+    reader.error("training.sequence", reader.place("training"),
+                 "missing key 'sequence' in training", "", "sequence: tokens in one sequence");
+    return;
+  }
+  if (timed != nullptr && scenario.plan.sequence == 0) scenario.plan.sequence = 1;
+  if (timed != nullptr && scenario.plan.tensor != 1) {
+    reader.error("plan.tensor", reader.place("plan.tensor"),
+                 fmt::format("plan.tensor {} with a timed dnn", scenario.plan.tensor),
+                 "its times are those of one rank, and hold no tensor-parallel communication",
+                 "write tensor: 1");
+    return;
+  }
+  if (timed == nullptr) check_precision(reader, draft);
+  const std::int64_t devices = usable_devices(scenario.cluster);
+  const std::size_t before = reader.error_count();
+  derive_data_degree(reader, draft, devices);
+  if (reader.error_count() > before) return;
+  if (!draft.data_degree) {
+    reader.add_derived("plan.data.degree", fmt::format("{}", scenario.plan.data));
+  }
+  const dnn::Transformer dnn =
+      timed != nullptr ? stand_in(*timed, scenario.plan) : std::get<dnn::Transformer>(scenario.dnn);
+  for (const plan::Problem& problem :
+       plan::problems(scenario.plan, dnn, static_cast<int>(devices))) {
+    const Place other = problem.other_field.empty() ? Place{} : reader.place(problem.other_field);
+    reader.error(problem.field, reader.place(problem.field), problem.message,
+                 also(problem.why, other), problem.hint);
+  }
+  for (const Straggler& straggler : scenario.stragglers) {
+    if (!straggler.rank || *straggler.rank < scenario.plan.ranks()) continue;
+    reader.error("stragglers", straggler.place,
+                 fmt::format("no rank {}: the plan has {} ranks, counted from 0", *straggler.rank,
+                             scenario.plan.ranks()));
+  }
+}
+
+}  // namespace sim::scenario

@@ -1,0 +1,238 @@
+// The format of training, plan, placement, stragglers and run.
+#include <set>
+
+#include "sim/scenario/tables.h"
+
+namespace sim::scenario {
+namespace {
+
+using plan::Dimension;
+using plan::Plan;
+using plan::ScheduleKind;
+using plan::Sharding;
+
+constexpr std::int64_t sequences_max = 1'000'000'000;
+
+template <class T>
+auto in_plan(T Plan::*member) {
+  return [member](Draft& draft, T value) { draft.scenario.plan.*member = std::move(value); };
+}
+template <class T>
+auto in_training(T Training::*member) {
+  return [member](Draft& draft, T value) { draft.scenario.training.*member = std::move(value); };
+}
+
+// A schedule of one's own is a map; the word kind would only say that it is no word.
+Kind<ScheduleKind> schedule_kind() {
+  auto words = word<ScheduleKind>("schedule", {{"1f1b", ScheduleKind::one_f_one_b},
+                                               {"gpipe", ScheduleKind::gpipe},
+                                               {"interleaved-1f1b", ScheduleKind::interleaved}});
+  return {words.schema,
+          [read = words.read](Reader& reader, const Value& value,
+                              const std::string& path) -> std::optional<ScheduleKind> {
+            if (value.kind == Value::Kind::map) {
+              report_unsupported(reader, value.name_place(), path, "a schedule table",
+                                 "supported: 1f1b, gpipe, interleaved-1f1b");
+              return std::nullopt;
+            }
+            return read(reader, value, path);
+          }};
+}
+
+Section<Draft> pipeline_table() {
+  Section<Draft> table("pipeline parallelism");
+  table.defaulted("stages", small_count(1), in_plan(&Plan::stages), "1", "pipeline ranks")
+      .defaulted("schedule", schedule_kind(), in_plan(&Plan::schedule), "1f1b",
+                 "order of forward and backward passes")
+      .defaulted("virtual_stages", small_count(1), in_plan(&Plan::virtual_stages), "1",
+                 "parts of the dnn on one stage, with interleaved-1f1b")
+      .optional("layers", list(small_count(0), 1), in_plan(&Plan::layers),
+                "of each virtual stage, in model order; even unless written");
+  return table;
+}
+
+Section<Draft> data_table() {
+  Section<Draft> table("data parallelism");
+  table
+      .defaulted("sharding",
+                 word<Sharding>("sharding", {{"none", Sharding::none},
+                                             {"zero-1", Sharding::zero1},
+                                             {"zero-2", Sharding::zero2},
+                                             {"zero-3", Sharding::zero3},
+                                             {"fsdp", Sharding::zero3}}),
+                 in_plan(&Plan::sharding), "none",
+                 "what data ranks hold a share of: optimizer (zero-1), gradients too (zero-2), "
+                 "parameters too (zero-3, fsdp)")
+      .optional(
+          "degree", small_count(1), [](Draft& draft, int degree) { draft.data_degree = degree; },
+          "data ranks; what the devices allow unless written");
+  return table;
+}
+
+struct Nothing {};
+
+Section<Nothing> expert_table() {
+  Section<Nothing> table("expert parallelism");
+  table
+      .defaulted(
+          "degree", only_one(), [](Nothing&, int) {}, "1", "ranks that share the experts")
+      .defaulted(
+          "tensor", only_one(), [](Nothing&, int) {}, "1", "tensor ranks of one expert");
+  return table;
+}
+
+void check_straggler(Reader& reader, const Value& section, const std::string& path,
+                     Straggler& straggler) {
+  const bool has_part = section.find("part") != nullptr;
+  const auto fail = [&](const std::string& message, const std::string& hint) {
+    reader.error(path, section.place(), message, "", hint);
+  };
+  if (has_part == straggler.rank.has_value()) {
+    fail(fmt::format("{} part and rank in {}", has_part ? "both" : "neither", path),
+         "write a part, such as h0.gpu1, or a rank");
+  }
+  if (!straggler.compute && !straggler.memory && !straggler.link && !straggler.slowdown) {
+    fail(fmt::format("nothing is slow in {}", path),
+         "write compute, memory or link as a share of normal, such as 77 %");
+  }
+  if (straggler.slowdown && has_part) {
+    fail(fmt::format("slowdown of a part in {}", path), "write compute and memory, or a rank");
+  }
+  if (straggler.rank && straggler.link) {
+    fail(fmt::format("link of a rank in {}", path), "write the part, such as h0.nic1");
+  }
+  if (straggler.to && *straggler.to <= straggler.from) {
+    reader.error(path, reader.place(joined_path(path, "to")),
+                 fmt::format("{} ends at {}, not after it begins at {}", path,
+                             to_text(*straggler.to), to_text(straggler.from)));
+  }
+  straggler.place = section.place();
+}
+
+}  // namespace
+
+Kind<int> only_one() {
+  return {R"({"const":1})",
+          [](Reader& reader, const Value& value, const std::string& path) -> std::optional<int> {
+            const auto found = small_count(1).read(reader, value, path);
+            if (!found || *found == 1) return found;
+            report_unsupported(reader, value.place(), path, fmt::format("{} {}", path, *found),
+                               "write 1, or leave the key out");
+            return std::nullopt;
+          }};
+}
+
+Section<Draft> training_table() {
+  Section<Draft> table("what one iteration trains on");
+  table
+      .optional("sequence", count(1, sequences_max), in_plan(&Plan::sequence),
+                "tokens in one sequence; needed unless the dnn is timed")
+      .required("global_batch", count(1, sequences_max), in_plan(&Plan::global_batch),
+                "sequences per iteration")
+      .defaulted("micro_batch", count(1, sequences_max), in_plan(&Plan::micro_batch), "1",
+                 "sequences that pass the dnn together")
+      .defaulted("precision",
+                 word<std::string>("precision", {{"fp32", "fp32"},
+                                                 {"tf32", "tf32"},
+                                                 {"fp16", "fp16"},
+                                                 {"bf16", "bf16"},
+                                                 {"fp8", "fp8"}}),
+                 in_training(&Training::precision), "bf16", "of matrix products")
+      .defaulted("optimizer", word<std::string>("optimizer", {{"adam", "adam"}}),
+                 in_training(&Training::optimizer), "adam", "updates the parameters")
+      .optional("tokens", measure(sim::Dimension::count_text, Zero::refused),
+                in_training(&Training::tokens), "of the whole job");
+  return table;
+}
+
+Section<Draft> plan_table() {
+  const auto same = [](Draft& draft) -> Draft& { return draft; };
+  static Nothing nothing;
+  Section<Draft> table("how the dnn is cut over the devices");
+  table
+      .defaulted("tensor", small_count(1), in_plan(&Plan::tensor), "1",
+                 "ranks that share every layer")
+      .defaulted("sequence_parallel", flag(), in_plan(&Plan::sequence_parallel), "true",
+                 "norms and residuals are shared among tensor ranks too")
+      .defaulted("context", only_one(), in_plan(&Plan::context), "1",
+                 "ranks that share every sequence")
+      .group("pipeline", pipeline_table(), same)
+      .group("data", data_table(), same)
+      .group("expert", expert_table(), [](Draft&) -> Nothing& { return nothing; })
+      .defaulted("recompute",
+                 word<dnn::Recompute>("recompute", {{"none", dnn::Recompute::none},
+                                                    {"selective", dnn::Recompute::selective},
+                                                    {"full", dnn::Recompute::full}}),
+                 in_plan(&Plan::recompute), "none",
+                 "activations computed again in the backward pass")
+      .unsupported("replicas")
+      .unsupported("routing")
+      .unsupported("offload");
+  return table;
+}
+
+Section<Draft> placement_table() {
+  const auto dimension = word<Dimension>("dimension", {{"tensor", Dimension::tensor},
+                                                       {"context", Dimension::context},
+                                                       {"data", Dimension::data},
+                                                       {"pipeline", Dimension::pipeline}});
+  Section<Draft> table("which rank sits on which device");
+  table
+      .defaulted(
+          "order", list(dimension),
+          [](Draft& draft, const std::vector<Dimension>& order) {
+            // Any other length leaves the default; check_order has refused it.
+            auto& target = draft.scenario.plan.order;
+            if (order.size() == target.size()) {
+              std::copy(order.begin(), order.end(), target.begin());
+            }
+          },
+          "[tensor, context, data, pipeline]",
+          "innermost first: neighbouring devices differ in the first dimension")
+      .unsupported("expert_order")
+      .check([](Reader& reader, const Value& section, const std::string& path, Draft&) {
+        const Value* order = section.find("order");
+        if (order == nullptr) return;
+        std::set<std::string> words;
+        for (const Value& item : order->items) words.insert(item.text);
+        if (words.size() == 4 && order->items.size() == 4) return;
+        reader.error(joined_path(path, "order"), order->place(),
+                     fmt::format("{}.order does not hold each of the four dimensions once", path),
+                     "", "write [tensor, context, data, pipeline] in the wanted order");
+      });
+  return table;
+}
+
+Section<Run> run_table() {
+  using Fidelity = training::Fidelity;
+  Section<Run> table("what is simulated");
+  table
+      .defaulted("iterations", small_count(1, 1000), &Run::iterations, "2",
+                 "the first is warm-up, the last is reported")
+      .defaulted("fidelity",
+                 word<Fidelity>("fidelity", {{"segments", Fidelity::segments},
+                                             {"operators", Fidelity::operators},
+                                             {"steps", std::nullopt}}),
+                 &Run::fidelity, "segments", "one task a run of operators, or one an operator")
+      .unsupported("duration", "write iterations");
+  return table;
+}
+
+Section<Straggler> straggler_table() {
+  Section<Straggler> table("a part that is slower than normal");
+  table.optional("part", text(), &Straggler::part, "such as h0.gpu1 or h[0..3].nic2")
+      .optional("rank", small_count(0, 100'000'000), &Straggler::rank,
+                "the device that holds this rank")
+      .optional("compute", share(Zero::refused), &Straggler::compute, "of normal")
+      .optional("memory", share(Zero::refused), &Straggler::memory, "of normal")
+      .optional("link", share(Zero::refused), &Straggler::link, "of normal")
+      .optional("slowdown", number(1, 1000), &Straggler::slowdown,
+                "compute and memory of a rank are slower by this factor")
+      .defaulted("from", duration(), &Straggler::from, "0 s", "when it begins")
+      .optional("to", duration(), &Straggler::to, "when it ends; never unless written")
+      .unsupported("host")
+      .check(check_straggler);
+  return table;
+}
+
+}  // namespace sim::scenario

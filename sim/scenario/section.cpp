@@ -1,0 +1,57 @@
+// Defaults, which tables hold as they would be written.
+#include "sim/scenario/section.h"
+
+#include <charconv>
+
+#include "sim/base/invariant.h"
+
+namespace sim::scenario {
+namespace {
+
+bool is_json_literal(const std::string& text) {
+  if (text == "true" || text == "false") return true;
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size();
+}
+
+void move_to(Value& value, const Value& section) {
+  value.file = section.file;
+  value.spot = value.named_at = section.named_at;
+  for (Value& item : value.items) move_to(item, section);
+  for (Entry& entry : value.entries) move_to(entry.value, section);
+}
+
+}  // namespace
+
+Value default_value(const std::string& text, const Value& section) {
+  Diagnostics none;
+  auto value = parse_document("default", text, none);
+  invariant(value.has_value(), "a default is not YAML");
+  move_to(*value, section);
+  return std::move(*value);
+}
+
+std::string json_of(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::nothing:
+      return "null";
+    case Value::Kind::text:
+      return is_json_literal(value.text) && !value.is_quoted ? value.text : json_quoted(value.text);
+    case Value::Kind::list: {
+      std::vector<std::string> items;
+      for (const Value& item : value.items) items.push_back(json_of(item));
+      return fmt::format("[{}]", fmt::join(items, ","));
+    }
+    case Value::Kind::map: {
+      std::vector<std::string> entries;
+      for (const Entry& entry : value.entries) {
+        entries.push_back(json_quoted(entry.key) + ":" + json_of(entry.value));
+      }
+      return fmt::format("{{{}}}", fmt::join(entries, ","));
+    }
+  }
+  bug("a value has no kind");
+}
+
+}  // namespace sim::scenario

@@ -1,0 +1,54 @@
+// The format: one table a section. Reading, unknown-key messages, defaults and the JSON Schema all
+// come from here.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "calibrate/profile/device_type.h"
+#include "sim/scenario/scenario.h"
+#include "sim/scenario/section.h"
+
+namespace sim::scenario {
+
+using calibrate::profile::DeviceType;
+
+// A host type with the device type it names.
+struct HostDraft {
+  topology::HostType type;
+  DeviceType device;
+};
+struct ClusterDraft {
+  topology::Description description;
+  std::map<std::string, DeviceType> device_types;
+};
+using AnyDnn = std::variant<std::monostate, dnn::Transformer, TimedDnn>;
+
+// What is read of a scenario before it is checked as a whole.
+struct Draft {
+  Scenario scenario;
+  std::optional<int> data_degree;
+};
+
+Section<DeviceType> device_table();
+Section<HostDraft> host_table();
+Section<ClusterDraft> cluster_table();
+Section<dnn::Transformer> transformer_table();
+Section<TimedDnn> timed_table();
+Section<dnn::SoftwareStack> stack_table();
+Section<Draft> training_table();
+Section<Draft> plan_table();
+Section<Draft> placement_table();
+Section<Run> run_table();
+Section<Straggler> straggler_table();
+Kind<std::vector<HandOperation>> operations_kind();
+Kind<std::vector<Expectation>> expectations_kind();
+// By name or file, of Hugging Face, by times, or written out.
+Kind<AnyDnn> dnn_kind();
+Section<Draft> scenario_table();
+
+// A count that can only be 1 for now.
+Kind<int> only_one();
+
+}  // namespace sim::scenario
