@@ -11,26 +11,27 @@ struct SoftwareStack {
   std::string name, version, source;
   enum class Attention { unfused, flash2, flash3, cudnn, triton };
   Attention attention = Attention::flash2;
-  bool fused_pointwise = true;       // one pass over memory per group of point-wise operators
-  double pointwise_traffic = 1;      // bytes of point-wise operators against the fused ideal: 1 fused, 2-3 eager
-  double logit_bytes = 18;           // bytes moved per logit by loss and its gradient: 18 fused, 40 eager
-  Seconds host_per_operator;         // host time to launch one kernel, Python included
-  Seconds host_per_layer;            // fixed host time per layer and direction
-  int host_run_ahead = 1024;         // launches the host may be ahead of the device
-  bool gradient_fp32 = true;         // gradients are accumulated and reduced in fp32
+  bool fused_pointwise = true;  // one pass over memory per group of point-wise operators
+  double pointwise_traffic =
+      1;  // bytes of point-wise operators against the fused ideal: 1 fused, 2-3 eager
+  double logit_bytes = 18;    // bytes moved per logit by loss and its gradient: 18 fused, 40 eager
+  Seconds host_per_operator;  // host time to launch one kernel, Python included
+  Seconds host_per_layer;     // fixed host time per layer and direction
+  int host_run_ahead = 1024;  // launches the host may be ahead of the device
+  bool gradient_fp32 = true;  // gradients are accumulated and reduced in fp32
   bool fused_gradient_accumulation = true;  // weight-gradient gemm adds into the gradient buffer
   bool overlaps_gradient_reduction = true;  // data-parallel reduction behind the backward pass
   bool overlaps_parameter_gather = false;   // ZeRO-1 all-gather behind the next forward pass
-  bool overlaps_tensor = false;      // gradient all-reduce/gather behind the weight gradient
-  bool pipeline_blocks = false;      // a stage waits for its own sends
-  Seconds pipeline_overhead;         // host and kernel time per point-to-point operation
-  Bytes bucket;                      // gradient bucket, bytes of gradient
-  int prefetch_layers = 1;           // FSDP: gathers in flight ahead
-  int vocabulary_multiple = 128;     // vocabulary is padded to a multiple of this times tensor
-  Bytes reserve;                     // context, NCCL buffers, workspaces
-  double fragmentation = 0;          // share of the peak lost by the allocator
+  bool overlaps_tensor = false;             // gradient all-reduce/gather behind the weight gradient
+  bool pipeline_blocks = false;             // a stage waits for its own sends
+  Seconds pipeline_overhead;                // host and kernel time per point-to-point operation
+  Bytes bucket;                             // gradient bucket, bytes of gradient
+  int prefetch_layers = 1;                  // FSDP: gathers in flight ahead
+  int vocabulary_multiple = 128;  // vocabulary is padded to a multiple of this times tensor
+  Bytes reserve;                  // context, NCCL buffers, workspaces
+  double fragmentation = 0;       // share of the peak lost by the allocator
   double optimizer_bytes_per_parameter = 34;  // moved per local parameter
-  Seconds optimizer_overhead;        // fixed time of a step: gradient norm, scalars, launches
+  Seconds optimizer_overhead;  // fixed time of a step: gradient norm, scalars, launches
 };
 
 }  // namespace sim::dnn

@@ -1,0 +1,147 @@
+// GEMMs with their collectives, point-wise passes.
+#include "sim/dnn/operator_list.h"
+
+#include <utility>
+
+namespace sim::dnn {
+namespace {
+
+Operator gemm_operator(std::string name, std::int64_t m, std::int64_t n, std::int64_t k,
+                       GemmLayout layout, std::int64_t batch) {
+  Operator o;
+  o.kind = OperatorKind::gemm;
+  o.name = std::move(name);
+  o.m = m;
+  o.n = n;
+  o.k = k;
+  o.batch = batch;
+  o.layout = layout;
+  o.flops = Flops(2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+                  static_cast<double>(batch));
+  return o;
+}
+
+// `c_bytes`: moved for each element of C.
+Bytes gemm_bytes(const Operator& o, double element, double c_bytes) {
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n),
+             k = static_cast<double>(o.k);
+  return Bytes((element * (m * k + k * n) + c_bytes * m * n) * static_cast<double>(o.batch));
+}
+
+}  // namespace
+
+OperatorList::OperatorList(const Transformer& dnn, const Shard& shard, const SoftwareStack& stack)
+    : dnn(dnn), shard(shard), stack(stack), sizes(dnn, shard, stack) {}
+
+void OperatorList::gemm(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
+                        GemmLayout layout, std::int64_t batch) {
+  Operator o = gemm_operator(name, m, n, k, layout, batch);
+  o.bytes = gemm_bytes(o, sizes.element, sizes.element);
+  push(std::move(o));
+}
+
+void OperatorList::pointwise(const Pointwise& work) {
+  const double bytes = work.elements * (work.passes * sizes.element + work.mask_bytes);
+  traffic(work.name, work.elements, bytes * stack.pointwise_traffic,
+          stack.fused_pointwise ? work.fused_kernels : work.eager_kernels);
+}
+
+void OperatorList::traffic(const std::string& name, double elements, double bytes, int kernels) {
+  Operator o;
+  o.name = name;
+  o.elements = elements;
+  o.bytes = Bytes(bytes);
+  o.kernels = kernels;
+  push(std::move(o));
+}
+
+void OperatorList::collective(const std::string& name, TensorCollective kind, double bytes,
+                              bool is_overlapped) {
+  if (shard.tensor == 1) return;
+  Operator o;
+  o.kind = OperatorKind::collective;
+  o.name = name;
+  o.collective = kind;
+  o.bytes = Bytes(bytes);
+  o.is_overlapped = is_overlapped;
+  push(std::move(o));
+}
+
+void OperatorList::forward(const Linear& linear) {
+  const auto tokens = static_cast<double>(sizes.tokens);
+  if (linear.split == Linear::Split::columns && sizes.is_sequence_parallel) {
+    collective(linear.name + " input all-gather", TensorCollective::all_gather,
+               tokens * static_cast<double>(linear.inputs) * sizes.element);
+  }
+  gemm(linear.name, sizes.tokens, linear.outputs, linear.inputs, GemmLayout::forward);
+  if (linear.split == Linear::Split::rows) {
+    const double bytes = tokens * static_cast<double>(linear.outputs) * sizes.element;
+    if (sizes.is_sequence_parallel) {
+      collective(linear.name + " reduce-scatter", TensorCollective::reduce_scatter, bytes);
+    } else {
+      collective(linear.name + " all-reduce", TensorCollective::all_reduce, bytes);
+    }
+  }
+  if (linear.has_bias && !stack.fused_pointwise) {
+    const double elements = (linear.split == Linear::Split::rows ? sizes.split_tokens : tokens) *
+                            static_cast<double>(linear.outputs);
+    traffic(linear.name + " bias", elements, 2 * elements * sizes.element);
+  }
+}
+
+// Row-parallel: the gradient of the scattered output is gathered first. Column-parallel: the saved
+// input is gathered again beside the input gradient, whose reduction runs beside the weight
+// gradient where the stack overlaps.
+// Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models",
+// 2022, section 4.2.2, and Megatron-LM, megatron/core/tensor_parallel/layers.py.
+void OperatorList::backward(const Linear& linear) {
+  const auto tokens = static_cast<double>(sizes.tokens);
+  const double input_bytes = tokens * static_cast<double>(linear.inputs) * sizes.element;
+  const bool is_row = linear.split == Linear::Split::rows;
+  const bool is_column = linear.split == Linear::Split::columns;
+  if (linear.has_bias) {
+    const double elements =
+        (is_row ? sizes.split_tokens : tokens) * static_cast<double>(linear.outputs);
+    traffic(linear.name + " bias gradient", elements, elements * sizes.element);
+  }
+  if (sizes.is_sequence_parallel && is_row) {
+    collective(linear.name + " gradient all-gather", TensorCollective::all_gather,
+               tokens * static_cast<double>(linear.outputs) * sizes.element);
+  }
+  if (sizes.is_sequence_parallel && is_column) {
+    collective(linear.name + " saved input all-gather", TensorCollective::all_gather, input_bytes,
+               stack.overlaps_tensor);
+  }
+  gemm(linear.name + " input gradient", sizes.tokens, linear.inputs, linear.outputs,
+       GemmLayout::input_gradient);
+  if (is_column && sizes.is_sequence_parallel) {
+    collective(linear.name + " input gradient reduce-scatter", TensorCollective::reduce_scatter,
+               input_bytes, stack.overlaps_tensor);
+  } else if (is_column) {
+    collective(linear.name + " input gradient all-reduce", TensorCollective::all_reduce,
+               input_bytes, stack.overlaps_tensor);
+  }
+  weight_gradient(linear);
+}
+
+void OperatorList::weight_gradient(const Linear& linear) {
+  Operator o = gemm_operator(linear.name + " weight gradient", linear.outputs, linear.inputs,
+                             sizes.tokens, GemmLayout::weight_gradient, 1);
+  o.accumulates_fp32 = stack.fused_gradient_accumulation && stack.gradient_fp32;
+  o.bytes = gemm_bytes(o, sizes.element, o.accumulates_fp32 ? 8 : sizes.element);
+  push(std::move(o));
+  if (stack.fused_gradient_accumulation) return;
+  const double elements = static_cast<double>(linear.outputs) * static_cast<double>(linear.inputs);
+  const double accumulator = stack.gradient_fp32 ? 4 : sizes.element;
+  traffic(linear.name + " gradient accumulation", elements,
+          elements * (sizes.element + 2 * accumulator));
+}
+
+void OperatorList::append(const std::vector<Operator>& operators, bool is_recompute) {
+  for (Operator o : operators) {
+    o.is_recompute = is_recompute;
+    push(std::move(o));
+  }
+}
+
+}  // namespace sim::dnn
