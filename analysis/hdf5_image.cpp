@@ -45,7 +45,8 @@ Hdf5Image::Hdf5Image(const std::string& format) {
   const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS));
   constexpr std::size_t growth = 1 << 20;
   H5Pset_fapl_core(access, growth, false);
-  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  // The oldest layout: H5Fget_file_image of 1.10 spoils the checksum that newer superblocks have.
+  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
   const Hdf5Properties creation(H5Pcreate(H5P_FILE_CREATE));
   H5Pset_obj_track_times(creation, false);
   file_ = Hdf5File(H5Fcreate("result", H5F_ACC_TRUNC, creation, access));

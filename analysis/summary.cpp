@@ -25,22 +25,45 @@ using sim::training::StageMemory;
 
 namespace {
 
-constexpr std::size_t links_shown = 5, texts_shown = 5, operations_shown = 20;
+constexpr std::size_t links_shown = 5, texts_shown = 5, operations_shown = 20, iterations_shown = 6;
 
-std::string interval(const Result& result) {
+bool is_ideal(const Result& result) {
+  return std::all_of(
+      result.profile_origin.begin(), result.profile_origin.end(),
+      [](const auto& entry) { return entry.second == calibrate::profile::Origin::ideal; });
+}
+
+std::string iteration_time(const Result& result) {
+  std::string time = to_text(sim::to_seconds(result.iteration_ps()));
   const auto& interval = result.interval;
-  if (!has_interval(result) || interval.p10_s == interval.p90_s) {
-    return "exact: every duration is given, none is measured";
+  if (has_interval(result) && interval.p10_s < interval.p90_s) {
+    time += fmt::format(", 80 % between {} and {}", to_text(Seconds(interval.p10_s)),
+                        to_text(Seconds(interval.p90_s)));
+    return line("iteration time", time) +
+           line("", fmt::format("one sigma: timing models {}, repeats {}", percent(interval.model),
+                                percent(interval.jitter)));
   }
-  return fmt::format("80 % between {} and {} (timing models {}, repeats {}; 1 sigma)",
-                     to_text(Seconds(interval.p10_s)), to_text(Seconds(interval.p90_s)),
-                     percent(interval.model), percent(interval.jitter));
+  time += is_ideal(result) ? ", exact: every duration is given, none is measured"
+                           : ", without an interval";
+  return line("iteration time", time);
+}
+
+// Only where they differ, as when a part slows down or recovers between them.
+std::string all_iterations(const Result& result) {
+  const auto& times = result.iterations_ps;
+  if (std::all_of(times.begin(), times.end(), [&](auto time) { return time == times.front(); })) {
+    return "";
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(times.size(), iterations_shown); ++i) {
+    text += (i > 0 ? ", " : "") + to_text(sim::to_seconds(times[i]));
+  }
+  if (times.size() > iterations_shown) text += ", ...";
+  return line("all iterations", text + "; the last one counts");
 }
 
 std::string speed(const Result& result) {
-  std::string text = line(
-      "iteration time",
-      fmt::format("{:<12}{}", to_text(sim::to_seconds(result.iteration_ps())), interval(result)));
+  std::string text = iteration_time(result) + all_iterations(result);
   if (!result.fits) text += line("", "as if the memory sufficed: THIS PLAN DOES NOT FIT");
   const auto tokens = tokens_per_second_per_device(result);
   const auto samples = samples_per_second(result);
