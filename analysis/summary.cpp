@@ -80,8 +80,8 @@ std::string speed(const Result& result) {
   const auto hardware = utilization(result.hardware_flops_per_iteration, result);
   if (model && causal && hardware) {
     text += line("model FLOPs",
-                 fmt::format("{} of the dense peak, {}; causal attention {}; executed {}",
-                             percent(*model), to_text(FlopsPerSecond(result.peak_flops_per_second)),
+                 fmt::format("{} of the dense peak, {}; causal {}; executed {}", percent(*model),
+                             to_text(FlopsPerSecond(result.peak_flops_per_second)),
                              percent(*causal), percent(*hardware)));
   }
   return text;
