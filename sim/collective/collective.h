@@ -11,7 +11,14 @@
 
 namespace sim::collective {
 
-enum class Operation { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_receive };
+enum class Operation {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  send_receive
+};
 enum class Algorithm { ring, tree, hierarchical, pairwise, direct };
 enum class Protocol { simple, ll128, ll };
 
@@ -27,9 +34,9 @@ struct Hop {
   Bytes bytes;
 };
 struct Traffic {
-  std::vector<Hop> hops;    // merged: one per (source, target)
-  int intra_steps = 0;      // steps in sequence on the critical path, inside a host
-  int inter_steps = 0;      // between hosts
+  std::vector<Hop> hops;  // merged: one per (source, target)
+  int intra_steps = 0;    // steps in sequence on the critical path, inside a host
+  int inter_steps = 0;    // between hosts
 };
 
 // `size` as nccl-tests counts it: all-reduce, broadcast, send-receive: the buffer; all-gather,
@@ -56,8 +63,8 @@ struct Choice {
   Protocol protocol = Protocol::simple;
   int channels = 16;
 };
-// The choice of NCCL's tuner among ring and tree (and hierarchical where forced), by its own constants.
-// Source: NVIDIA/nccl src/graph/tuning.cc, 2.2x (see PHYSICS of NCCL in docs/decisions).
+// The choice of NCCL's tuner among ring and tree (and hierarchical where forced), by its own
+// constants. Source: NVIDIA/nccl src/graph/tuning.cc, 2.2x (see PHYSICS of NCCL in docs/decisions).
 Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size);
 
 // Wire bytes per payload byte: LL 2, LL128 128/120, Simple 1.

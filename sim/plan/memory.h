@@ -13,8 +13,10 @@ struct MemoryBreakdown {
   Bytes peak() const { return weights + gradients + optimizer + activations + other; }
 };
 
-// Bytes are whole numbers. `other`: temporaries, buckets, gathered parameters, the stack's reserve and fragmentation.
-MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack, int stage);
+// Bytes are whole numbers. `other`: temporaries, buckets, gathered parameters, the stack's reserve
+// and fragmentation.
+MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
+                       const dnn::SoftwareStack& stack, int stage);
 
 // What would make it fit: tried one change at a time (recompute, ZeRO stage, micro-batch, tensor,
 // pipeline), each with the peak it gives; only those that fit, smallest change first.
@@ -22,7 +24,7 @@ struct Remedy {
   std::string change;  // "plan.recompute: full"
   Bytes peak;
 };
-std::vector<Remedy> remedies(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
-                             Bytes capacity, int devices);
+std::vector<Remedy> remedies(const Plan& plan, const dnn::Transformer& dnn,
+                             const dnn::SoftwareStack& stack, Bytes capacity, int devices);
 
 }  // namespace sim::plan

@@ -23,7 +23,8 @@ struct Plan {
   int stages = 1;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
   int virtual_stages = 1;
-  std::vector<int> layers;  // per virtual stage, in model order (stages * virtual_stages); empty: even
+  std::vector<int>
+      layers;  // per virtual stage, in model order (stages * virtual_stages); empty: even
   int data = 1;
   Sharding sharding = Sharding::none;
   dnn::Recompute recompute = dnn::Recompute::none;
@@ -35,13 +36,12 @@ struct Plan {
 
   int ranks() const { return tensor * context * stages * data; }
   // Micro-batches per iteration and replica. REQUIRES: divisible, checked by problems().
-  int micro_batches() const {
-    return static_cast<int>(global_batch / (micro_batch * data));
-  }
+  int micro_batches() const { return static_cast<int>(global_batch / (micro_batch * data)); }
 };
 
-// What makes the plan impossible for this dnn and number of devices; empty if nothing. `field` is the
-// scenario's path of the value to blame ("plan.tensor"), `other_field` the second place or empty.
+// What makes the plan impossible for this dnn and number of devices; empty if nothing. `field` is
+// the scenario's path of the value to blame ("plan.tensor"), `other_field` the second place or
+// empty.
 struct Problem {
   std::string field, other_field, message, why, hint;
 };

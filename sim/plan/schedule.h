@@ -20,9 +20,11 @@ struct Pass {
 // Interleaved: Megatron-LM's order (warm-up 2 (p - stage - 1) + (v - 1) p).
 // Source: Narayanan et al., SC '21, section 2.2; Megatron-LM core/pipeline_parallel/schedules.py.
 // REQUIRES: interleaved: stages divide micro_batches.
-std::vector<Pass> schedule(ScheduleKind kind, int stages, int virtual_stages, int micro_batches, int stage);
+std::vector<Pass> schedule(ScheduleKind kind, int stages, int virtual_stages, int micro_batches,
+                           int stage);
 
-// Largest number of (micro-batch, virtual stage) pairs whose activations stage `stage` holds at once.
+// Largest number of (micro-batch, virtual stage) pairs whose activations stage `stage` holds at
+// once.
 int activations_in_flight_max(const std::vector<Pass>& passes);
 
 }  // namespace sim::plan

@@ -1,0 +1,39 @@
+// Times of collectives on idle, uniform links (the alpha-beta model).
+#pragma once
+
+#include <bit>
+
+#include "sim/base/quantity.h"
+
+namespace sim::collective {
+
+// Ring all-reduce of `size` bytes per rank: 2(n-1) steps, each moving size/n.
+//   t = 2 (n - 1) (latency + size / (n * capacity))
+// Worked: n = 4, 1 GB, 50 GB/s, 5 us -> 6 * (5 us + 5 ms) = 30.03 ms.
+// REQUIRES: ranks >= 1. One rank takes no time.
+// Source: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009, 117-124.
+constexpr Seconds ring_all_reduce_time(int ranks, Bytes size, BytesPerSecond capacity,
+                                       Seconds latency) {
+  return 2.0 * (ranks - 1) * (latency + size / (capacity * ranks));
+}
+
+// Ring all-gather or reduce-scatter of a whole buffer of `size`: n-1 steps, each moving size/n.
+// Worked: n = 4, 1 GB, 50 GB/s, 5 us -> 3 * (5 us + 5 ms) = 15.015 ms.
+constexpr Seconds ring_all_gather_time(int ranks, Bytes size, BytesPerSecond capacity,
+                                       Seconds latency) {
+  return (ranks - 1.0) * (latency + size / (capacity * ranks));
+}
+
+// Double binary tree all-reduce over hosts of one rank, an upper bound: each of two trees carries
+// half of the buffer up and down. A host that is inner in one tree is a leaf of the other, so it
+// sends at most half to a parent and half to each of two children, and half as a leaf: 2 size.
+//   t = 2 ceil(log2 n) latency + 2 size / capacity
+// Worked: n = 4, 1 GB, 50 GB/s, 5 us -> 4 * 5 us + 40 ms = 40.02 ms.
+// Source: Sanders, Speck and Traeff, Parallel Computing 35(12), 2009, 581-594.
+constexpr Seconds tree_all_reduce_time_max(int ranks, Bytes size, BytesPerSecond capacity,
+                                           Seconds latency) {
+  const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+  return 2.0 * depth * latency + 2.0 * (size / capacity);
+}
+
+}  // namespace sim::collective

@@ -1,0 +1,35 @@
+// The members of a rank group by host.
+#include "sim/collective/hosts.h"
+
+#include <map>
+
+namespace sim::collective {
+namespace {
+
+bool is_smaller(const std::vector<int>& a, const std::vector<int>& b) {
+  return a.size() < b.size();
+}
+
+}  // namespace
+
+Hosts::Hosts(const Layout& layout) {
+  std::map<int, std::size_t> index;
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const int host = layout.host_of[static_cast<std::size_t>(rank)];
+    const auto [at, is_new] = index.emplace(host, members.size());
+    if (is_new) members.emplace_back();
+    members[at->second].push_back(rank);
+  }
+}
+
+int Hosts::size_min() const {
+  if (members.empty()) return 0;
+  return static_cast<int>(std::min_element(members.begin(), members.end(), is_smaller)->size());
+}
+
+int Hosts::size_max() const {
+  if (members.empty()) return 0;
+  return static_cast<int>(std::max_element(members.begin(), members.end(), is_smaller)->size());
+}
+
+}  // namespace sim::collective

@@ -1,0 +1,84 @@
+// Hierarchical collectives: inside hosts and, per member number, between hosts.
+#include "sim/collective/lanes.h"
+
+#include "sim/collective/tally.h"
+
+namespace sim::collective {
+namespace {
+
+// Down the chain that starts at the lane's member and visits the whole host, or up the one that
+// ends there.
+void add_chain(Tally& tally, const Hosts& hosts, int host, int lane, bool is_up,
+               std::int64_t shares) {
+  const int first = is_up ? lane + 1 : lane;
+  for (int i = 0; i + 1 < hosts.size(host); ++i) {
+    tally.add(hosts.member(host, first + i), hosts.member(host, first + i + 1), shares);
+  }
+}
+
+void add_handovers(Tally& tally, const Hosts& hosts, const Lanes& lanes, int host, bool is_gather) {
+  for (int number = lanes.count; number < hosts.size(host); ++number) {
+    const int extra = hosts.member(host, number), owner = hosts.member(host, number % lanes.count);
+    tally.add(is_gather ? extra : owner, is_gather ? owner : extra, 1);
+  }
+}
+
+Traffic all_reduce(const Hosts& hosts, const Lanes& lanes, Bytes size) {
+  Tally tally(std::int64_t{lanes.count} * hosts.count());
+  for (int host = 0; host < hosts.count(); ++host) {
+    for (int lane = 0; lane < lanes.count; ++lane) {
+      add_chain(tally, hosts, host, lane, true, hosts.count());
+      add_chain(tally, hosts, host, lane, false, hosts.count());
+      tally.add(hosts.member(host, lane), hosts.member((host + 1) % hosts.count(), lane),
+                2 * (hosts.count() - 1));
+    }
+  }
+  return {tally.hops(size), 2 * (hosts.size_max() - 1), 2 * (hosts.count() - 1)};
+}
+
+Traffic gather_or_scatter(bool is_gather, const Hosts& hosts, const Lanes& lanes, int ranks,
+                          Bytes size) {
+  Tally tally(ranks);
+  for (int host = 0; host < hosts.count(); ++host) {
+    const int next = (host + 1) % hosts.count();
+    add_handovers(tally, hosts, lanes, host, is_gather);
+    for (int lane = 0; lane < lanes.count; ++lane) {
+      const int all = lanes.contributors_of(lane);
+      add_chain(tally, hosts, host, lane, !is_gather, all);
+      // A gathering ring brings the next host all but its own; a scattering one takes to the next
+      // host all but what ended here.
+      const auto own = static_cast<std::size_t>(is_gather ? next : host);
+      tally.add(hosts.member(host, lane), hosts.member(next, lane),
+                all - lanes.contributors[own][static_cast<std::size_t>(lane)]);
+    }
+  }
+  const int handovers = hosts.size_max() > lanes.count ? 1 : 0;
+  return {tally.hops(size), hosts.size_max() - 1 + handovers, hosts.count() - 1};
+}
+
+}  // namespace
+
+Lanes::Lanes(const Hosts& hosts) : count(hosts.size_min()) {
+  for (int host = 0; host < hosts.count(); ++host) {
+    std::vector<int>& of_host = contributors.emplace_back(static_cast<std::size_t>(count), 0);
+    for (int number = 0; number < hosts.size(host); ++number) {
+      ++of_host[static_cast<std::size_t>(number % count)];
+    }
+  }
+}
+
+int Lanes::contributors_of(int lane) const {
+  int sum = 0;
+  for (const std::vector<int>& of_host : contributors) {
+    sum += of_host[static_cast<std::size_t>(lane)];
+  }
+  return sum;
+}
+
+Traffic hierarchical_traffic(Operation operation, const Hosts& hosts, int ranks, Bytes size) {
+  const Lanes lanes(hosts);
+  if (operation == Operation::all_reduce) return all_reduce(hosts, lanes, size);
+  return gather_or_scatter(operation == Operation::all_gather, hosts, lanes, ranks, size);
+}
+
+}  // namespace sim::collective
