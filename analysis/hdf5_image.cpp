@@ -34,7 +34,7 @@ void write_attribute(hid_t object, const char* name, hid_t stored, hid_t native,
   invariant(made.is_open() && H5Awrite(made, native, data) >= 0, "HDF5 makes an attribute");
 }
 
-void write_text(hid_t object, const char* name, std::string text) {
+void write_text(hid_t object, const char* name, const std::string& text) {
   const Hdf5Type type = text_type(text.size());
   write_attribute(object, name, type, type, text.c_str());
 }

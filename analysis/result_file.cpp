@@ -22,6 +22,7 @@ using Texts = std::vector<std::string>;
 template <class Column, class Row, class Value>
 Column column(const std::vector<Row>& rows, Value value) {
   Column result;
+  result.reserve(rows.size());
   for (const Row& row : rows) result.push_back(value(row));
   return result;
 }

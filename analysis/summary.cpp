@@ -67,14 +67,10 @@ std::string speed(const Result& result) {
   if (!result.fits) text += line("", "as if the memory sufficed: THIS PLAN DOES NOT FIT");
   const auto tokens = tokens_per_second_per_device(result);
   const auto samples = samples_per_second(result);
-  if (tokens) {
-    text +=
-        line("throughput", fmt::format("{} tokens/s/device, {} samples/s, {}", four_digits(*tokens),
-                                       four_digits(*samples), counted(result.devices, "device")));
-  } else if (samples) {
-    text += line("throughput", fmt::format("{} samples/s, {}", four_digits(*samples),
-                                           counted(result.devices, "device")));
-  }
+  std::string throughput = counted(result.devices, "device");
+  if (samples) throughput = fmt::format("{} samples/s, {}", four_digits(*samples), throughput);
+  if (tokens) throughput = fmt::format("{} tokens/s/device, {}", four_digits(*tokens), throughput);
+  if (samples) text += line("throughput", throughput);
   const auto model = utilization(result.model_flops_per_iteration, result);
   const auto causal = utilization(result.model_flops_causal_per_iteration, result);
   const auto hardware = utilization(result.hardware_flops_per_iteration, result);
