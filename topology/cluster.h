@@ -1,4 +1,21 @@
 // A cluster as a graph of directed links, and the routes on it.
+//
+// Names of links (each is one direction):
+//   h3.gpu5.up, h3.gpu5.down        device to and from the switch of its scale-up domain (crossbar)
+//   h3.gpu5.gpu6, h3.gpu5.h4.gpu0   device to device in a mesh, same host and other host
+//   h3.gpu5.pcie.out, .in           device to and from its PCIe switch
+//   h3.pcie1.up, .down              PCIe switch to and from its socket; only where a route needs it
+//   h3.socket0.socket1              between CPU sockets; only where a route needs it
+//   h3.nic2.out, .in                PCIe switch to leaf and back: the lowest of NIC, slot and port
+//   leaf3.up, .down                 leaf to and from all spines (sprayed), or a pod's second tier
+//   pod1.up, .down                  second tier of a pod to and from the core (sprayed)
+//   leaf3.spine1, spine1.leaf3      leaf to one spine and back (hashed)
+//   leaf3.agg1, pod0.agg1.leaf3     fat tree, hashed
+//   pod0.agg1.core5, core5.pod0     fat tree, hashed
+//   a->b, a->b#1                    graph: from a to b; the second of parallel links
+// Names of switches: domain0, h3.pcie1, h3.socket0, switch, leaf3, spine1, pod0.agg1, core5; where
+// routing is sprayed, spine, pod0 and core each stand for all equal switches of the tier. Leaves of
+// a rail-optimized fabric are numbered group * rails + rail.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +31,28 @@ namespace topology {
 using DeviceIndex = std::int32_t;
 using LinkIndex = std::int32_t;
 using HostIndex = std::int32_t;
+using VertexIndex = std::int32_t;  // devices first (their DeviceIndex), then switches
 
 struct Device {
-  std::string name;         // "h3.gpu5"
+  std::string name;  // "h3.gpu5"
   std::string device_type;
   HostIndex host = 0;
   int index_in_host = 0;
-  int domain = 0;           // scale-up domain; devices of different hosts may share one
+  int domain = 0;  // scale-up domain; devices of different hosts may share one. A device without
+                   // scale-up links is a domain of its own
 };
 
 enum class LinkKind { scale_up, pcie, socket, nic, fabric };
 
 struct Link {
-  std::string name;  // "h3.gpu5.up", "h3.nic2.out", "leaf3.spine1"; unique
+  std::string name;  // unique
   LinkKind kind = LinkKind::fabric;
   BytesPerSecond capacity;
   Seconds latency;
+};
+
+struct LinkEnds {
+  VertexIndex from = 0, to = 0;
 };
 
 // Where one flow goes: the links it crosses, and on each the share of its bytes (1 on most, 1/k on
@@ -40,8 +63,8 @@ struct LinkShare {
 };
 struct Route {
   std::vector<LinkShare> links;
-  Seconds latency;          // sum of the latencies of one path
-  BytesPerSecond capacity;  // least of capacity / share
+  Seconds latency;             // sum of the latencies of one path, the longest where they differ
+  BytesPerSecond capacity;     // least of capacity / share
   bool inside_domain = false;  // uses scale-up links only
   bool inside_host = false;
 };
@@ -68,6 +91,9 @@ class Cluster {
   // In order of host groups, hosts, devices. Spare hosts are the last ones.
   std::span<const Device> devices() const;
   std::span<const Link> links() const;
+  LinkEnds ends(LinkIndex link) const;
+  VertexIndex vertex_count() const;
+  const std::string& vertex_name(VertexIndex vertex) const;
   int host_count() const;
   const std::string& host_name(HostIndex host) const;
   const HostType* host_type(HostIndex host) const;  // null for a host of an arbitrary graph
@@ -75,12 +101,17 @@ class Cluster {
 
   // Returns the route from one device to another. Shortest in links, then in latency.
   // Between devices of one scale-up domain: the scale-up links. Inside a host without: PCIe.
-  // Otherwise through the NIC that serves the source device and, on rail-optimized and PCIe-affine
-  // hosts, the NIC that serves the target. `flow` selects the path when routing is hashed.
+  // Otherwise through the NICs that serve the source and those that serve the target; where a
+  // device has several, its bytes are spread evenly over them. Paths that are still equal share the
+  // bytes equally at every branch (sprayed), or a hash of source, target and `flow` picks one
+  // (hashed). In an arbitrary graph devices forward. Safe to call from several threads.
   // REQUIRES: source != target.
   Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow = 0) const;
 
-  // Links whose name matches, with "*" and "[0..3]" in numbers: "h[0..3].nic2". Both directions of a part.
+  // The links of a part, in both directions: those with its name, or that start or end at it. Parts
+  // are hosts, devices, NICs, switches, links and ports ("leaf3.port5", the sixth NIC attached); a
+  // part stands for its own parts ("h0" for "h0.gpu0" and the rest). Numbers may be "*", "[*]" or
+  // "[0..3]": "h[0..3].nic2". Empty where nothing has that name. Ascending.
   std::vector<LinkIndex> links_of_part(const std::string& part) const;
   std::vector<DeviceIndex> devices_of_part(const std::string& part) const;
 

@@ -28,17 +28,19 @@ struct HostType {
   std::string device_type;  // a name in the catalog of devices
   int devices = 0;
   ScaleUp scale_up;
-  BytesPerSecond pcie;       // one way, each device and each NIC to its PCIe switch
+  BytesPerSecond pcie;  // one way, each device and each NIC to its PCIe switch
   Seconds pcie_latency;
   int devices_per_pcie_switch = 1;
-  BytesPerSecond socket_link;  // one way, between the two CPU sockets; 0: a single socket
+  BytesPerSecond socket_link;  // one way, between two CPU sockets; 0: a single socket
   int sockets = 2;
-  int nics = 0;                // spread evenly: NIC i serves device i * devices / nics
-  BytesPerSecond nic;          // one way
-  Bytes memory;                // host DRAM
+  // Spread evenly: NIC i sits beside device i * devices / nics. With fewer NICs than devices each
+  // serves those from there to the next NIC's; with more, a device has several.
+  int nics = 0;
+  BytesPerSecond nic;  // one way
+  Bytes memory;        // host DRAM
   BytesPerSecond memory_rate;
   int cores = 0;
-  double power_watts = 0;      // host without devices; 0: not stated
+  double power_watts = 0;  // host without devices; 0: not stated
 };
 
 struct HostGroup {
@@ -50,11 +52,11 @@ struct HostGroup {
 struct Fabric {
   enum class Kind { none, one_switch, leaf_spine, rail_optimized, fat_tree };
   Kind kind = Kind::none;
-  int hosts_per_group = 32;    // hosts under one leaf (leaf-spine), one set of rail leaves, one pod's edge
-  int leaves_per_pod = 0;      // three-tier fat tree: edge switches in a pod; 0: enough for a square tree
-  BytesPerSecond link;         // a switch port, one way
-  Seconds latency;             // one link with its switch
-  double oversubscription = 1; // down capacity : up capacity of a leaf
+  int hosts_per_group = 32;     // hosts under one leaf, or under one set of rail leaves
+  int leaves_per_pod = 0;       // fat tree (three tiers); 0: as many as there will be pods
+  BytesPerSecond link;          // a switch port, one way
+  Seconds latency;              // one link with its switch
+  double oversubscription = 1;  // down capacity : up capacity of a leaf, all its ports in use
   enum class Routing { sprayed, hashed };
   Routing routing = Routing::sprayed;
 };

@@ -1,0 +1,245 @@
+// Shortest routes on an arbitrary graph, by breadth-first search from each target.
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/reverse_graph.hpp>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "sim/base/invariant.h"
+#include "topology/graph_network.h"
+
+namespace topology {
+
+namespace {
+
+using Edge = boost::property<boost::edge_index_t, LinkIndex>;
+using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
+                                      boost::no_property, Edge>;
+
+Digraph digraph(VertexIndex vertex_count, const std::vector<LinkEnds>& ends) {
+  Digraph graph(static_cast<std::size_t>(vertex_count));
+  for (std::size_t link = 0; link < ends.size(); ++link) {
+    boost::add_edge(static_cast<std::size_t>(ends[link].from),
+                    static_cast<std::size_t>(ends[link].to), static_cast<LinkIndex>(link), graph);
+  }
+  return graph;
+}
+
+// Vertices from which `target` can be reached, nearest first (or that it reaches, on the reverse).
+template <class AnyGraph>
+std::vector<std::size_t> search(const AnyGraph& graph, std::size_t start) {
+  struct Recorder : boost::default_bfs_visitor {
+    explicit Recorder(std::vector<std::size_t>& found) : found_(&found) {}
+    void discover_vertex(std::size_t vertex, const AnyGraph&) { found_->push_back(vertex); }
+    std::vector<std::size_t>* found_;
+  };
+  std::vector<std::size_t> found;
+  boost::breadth_first_search(graph, start, boost::visitor(Recorder(found)));
+  return found;
+}
+
+// Distance to one target. Latencies are compared in whole picoseconds, so that sums in another
+// order are still equal.
+struct Distance {
+  std::int32_t links = -1;  // -1: not reached
+  std::int64_t picoseconds = 0;
+};
+using Tree = std::vector<Distance>;
+
+class GraphRouter : public Router {
+ public:
+  GraphRouter(const Network& network, Fabric::Routing routing)
+      : network_(network),
+        routing_(routing),
+        graph_(digraph(network.vertex_of_switch(network.switches.size()), network.ends)) {
+    for (const Link& link : network.links) {
+      picoseconds_.push_back(std::llround(link.latency.value() * 1e12));
+    }
+  }
+
+  Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const override {
+    const auto out = only_link(source, /*is_out=*/true);
+    const auto in = only_link(target, /*is_out=*/false);
+    const VertexIndex from = out ? network_.ends[static_cast<std::size_t>(*out)].to : source;
+    const VertexIndex to = in ? network_.ends[static_cast<std::size_t>(*in)].from : target;
+    Route route;
+    if (out) route.links.push_back({*out, 1});
+    {
+      const std::lock_guard lock(mutex_);
+      if (routing_ == Fabric::Routing::sprayed) {
+        append_sprayed(from, to, route);
+      } else {
+        const std::uint64_t seed = mixed(mixed(flow, static_cast<std::uint64_t>(source)),
+                                         static_cast<std::uint64_t>(target));
+        append_hashed(from, to, seed, route);
+      }
+    }
+    if (out) route.latency += network_.link(*out).latency;
+    if (in) {
+      route.links.push_back({*in, 1});
+      route.latency += network_.link(*in).latency;
+    }
+    route.capacity = route_capacity(network_, route.links);
+    route.inside_host = network_.device(source).host == network_.device(target).host;
+    return route;
+  }
+
+ private:
+  struct Sprayed {
+    std::vector<LinkShare> links;
+    Seconds latency;
+  };
+
+  // The only link out of (into) a device, where that leads to (comes from) a switch: routes of
+  // devices on one switch then share what lies beyond.
+  std::optional<LinkIndex> only_link(DeviceIndex device, bool is_out) const {
+    const auto vertex = static_cast<std::size_t>(device);
+    const auto only = [&](auto range) -> std::optional<LinkIndex> {
+      const LinkIndex link = boost::get(boost::edge_index, graph_, *range.first);
+      const LinkEnds ends = network_.ends[static_cast<std::size_t>(link)];
+      const auto peer = static_cast<std::size_t>(is_out ? ends.to : ends.from);
+      return peer < network_.devices.size() ? std::nullopt : std::optional(link);
+    };
+    if (is_out) {
+      if (boost::out_degree(vertex, graph_) != 1) return std::nullopt;
+      return only(boost::out_edges(vertex, graph_));
+    }
+    if (boost::in_degree(vertex, graph_) != 1) return std::nullopt;
+    return only(boost::in_edges(vertex, graph_));
+  }
+
+  const Tree& tree(VertexIndex target) const {
+    const auto known = trees_.find(target);
+    if (known != trees_.end()) return known->second;
+    if (trees_.size() * picoseconds_.size() > tree_entries_max) trees_.clear();
+    Tree& distances = trees_[target];
+    distances.resize(boost::num_vertices(graph_));
+    const auto order = search(boost::make_reverse_graph(graph_), static_cast<std::size_t>(target));
+    distances[order.front()].links = 0;
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      Distance best;
+      for (auto [e, end] = boost::out_edges(order[i], graph_); e != end; ++e) {
+        const Distance& next = distances[boost::target(*e, graph_)];
+        if (next.links < 0) continue;
+        const Distance through{next.links + 1, next.picoseconds + picoseconds_of(*e)};
+        if (best.links < 0 || std::pair(through.links, through.picoseconds) <
+                                  std::pair(best.links, best.picoseconds)) {
+          best = through;
+        }
+      }
+      distances[order[i]] = best;
+    }
+    return distances;
+  }
+
+  std::int64_t picoseconds_of(Digraph::edge_descriptor edge) const {
+    return picoseconds_[static_cast<std::size_t>(boost::get(boost::edge_index, graph_, edge))];
+  }
+
+  // Links of shortest paths that leave a vertex, in the order they were written.
+  std::vector<LinkIndex> next_links(std::size_t vertex, const Tree& distances) const {
+    std::vector<LinkIndex> result;
+    for (auto [e, end] = boost::out_edges(vertex, graph_); e != end; ++e) {
+      const Distance& next = distances[boost::target(*e, graph_)];
+      if (next.links < 0 || next.links + 1 != distances[vertex].links) continue;
+      if (next.picoseconds + picoseconds_of(*e) != distances[vertex].picoseconds) continue;
+      result.push_back(boost::get(boost::edge_index, graph_, *e));
+    }
+    return result;
+  }
+
+  void append_sprayed(VertexIndex from, VertexIndex to, Route& route) const {
+    const std::uint64_t key =
+        (static_cast<std::uint64_t>(from) << 32) | static_cast<std::uint32_t>(to);
+    auto known = sprayed_.find(key);
+    if (known == sprayed_.end()) {
+      if (sprayed_links_ > sprayed_links_max) {
+        sprayed_.clear();
+        sprayed_links_ = 0;
+      }
+      known = sprayed_.emplace(key, spray(from, to)).first;
+      sprayed_links_ += known->second.links.size();
+    }
+    route.links.insert(route.links.end(), known->second.links.begin(), known->second.links.end());
+    route.latency += known->second.latency;
+  }
+
+  Sprayed spray(VertexIndex from, VertexIndex to) const {
+    const Tree& distances = tree(to);
+    Sprayed result;
+    result.latency =
+        Seconds(static_cast<double>(distances[static_cast<std::size_t>(from)].picoseconds) * 1e-12);
+    std::map<std::size_t, double> level{{static_cast<std::size_t>(from), 1.0}};
+    while (level.size() > 1 || level.begin()->first != static_cast<std::size_t>(to)) {
+      std::map<std::size_t, double> next_level;
+      for (const auto& [vertex, share] : level) {
+        const std::vector<LinkIndex> links = next_links(vertex, distances);
+        sim::invariant(!links.empty(), "no path in a connected graph");
+        const double part = share / static_cast<double>(links.size());
+        for (const LinkIndex link : links) {
+          result.links.push_back({link, part});
+          next_level[static_cast<std::size_t>(network_.ends[static_cast<std::size_t>(link)].to)] +=
+              part;
+        }
+      }
+      level = std::move(next_level);
+    }
+    return result;
+  }
+
+  void append_hashed(VertexIndex from, VertexIndex to, std::uint64_t seed, Route& route) const {
+    const Tree& distances = tree(to);
+    while (from != to) {
+      const auto links = next_links(static_cast<std::size_t>(from), distances);
+      sim::invariant(!links.empty(), "no path in a connected graph");
+      const LinkIndex link = links[mixed(seed, static_cast<std::uint64_t>(from)) % links.size()];
+      route.links.push_back({link, 1});
+      route.latency += network_.link(link).latency;
+      from = network_.ends[static_cast<std::size_t>(link)].to;
+    }
+  }
+
+  static constexpr std::size_t tree_entries_max = std::size_t{1} << 23;
+  static constexpr std::size_t sprayed_links_max = std::size_t{1} << 23;
+
+  const Network& network_;
+  const Fabric::Routing routing_;
+  const Digraph graph_;
+  std::vector<std::int64_t> picoseconds_;  // [link]
+  mutable std::mutex mutex_;               // guards what was found before
+  mutable std::map<VertexIndex, Tree> trees_;
+  mutable std::unordered_map<std::uint64_t, Sprayed> sprayed_;
+  mutable std::size_t sprayed_links_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Router> graph_router(const Network& network, Fabric::Routing routing) {
+  return std::make_unique<GraphRouter>(network, routing);
+}
+
+// If device 0 reaches every device and is reached by every device, all reach all.
+std::vector<Cut> cuts(VertexIndex vertex_count, VertexIndex device_count,
+                      const std::vector<LinkEnds>& ends) {
+  const Digraph graph = digraph(vertex_count, ends);
+  const auto missing = [&](const std::vector<std::size_t>& found) -> std::optional<VertexIndex> {
+    std::vector<bool> is_found(static_cast<std::size_t>(vertex_count));
+    for (const std::size_t vertex : found) is_found[vertex] = true;
+    for (VertexIndex v = 0; v < device_count; ++v) {
+      if (!is_found[static_cast<std::size_t>(v)]) return v;
+    }
+    return std::nullopt;
+  };
+  std::vector<Cut> result;
+  if (device_count == 0) return result;
+  if (const auto v = missing(search(graph, 0))) result.push_back({0, *v});
+  if (const auto v = missing(search(boost::make_reverse_graph(graph), 0))) {
+    result.push_back({*v, 0});
+  }
+  return result;
+}
+
+}  // namespace topology

@@ -1,0 +1,58 @@
+// Where things sit inside a host of some type, and which of the host's links lead there.
+//
+// A host's links are numbered: scale-up links of device 0, 1, ...; then pairs (out, in) of the
+// devices' PCIe links; pairs (up, down) of PCIe switches; links between sockets; pairs (out, in) of
+// the NICs. Its own switches: PCIe switches, then sockets.
+#pragma once
+
+#include <cstdint>
+
+#include "topology/cluster.h"
+
+namespace topology {
+
+class HostLayout {
+ public:
+  // REQUIRES: the type's counts are positive.
+  HostLayout(const HostType& type, bool has_fabric);
+
+  // Devices in one scale-up domain, over all its hosts; 1 without scale-up links.
+  std::int64_t domain_size() const { return domain_size_; }
+  bool has_pcie() const { return has_pcie_; }
+  // Without, every route stays below one PCIe switch, and links above the switches are left out.
+  bool has_switch_links() const { return has_switch_links_; }
+  int devices() const { return devices_; }
+  int nics() const { return nics_; }
+  int pcie_switches() const { return has_pcie_ ? pcie_switches_ : 0; }
+  int sockets() const { return has_switch_links_ ? sockets_ : 0; }
+
+  int switch_of_device(int device) const { return device / devices_per_pcie_switch_; }
+  int switch_of_nic(int nic) const { return switch_of_device(nic * devices_ / nics_); }
+  int socket_of_switch(int pcie_switch) const { return pcie_switch * sockets_ / pcie_switches_; }
+  struct Nics {
+    int first, count;
+  };
+  Nics nics_of_device(int device) const;
+
+  // Number of a link inside the host. `peer`: position in the domain (mesh).
+  std::int64_t scale_up_link(int device) const { return device * scale_up_stride_; }
+  std::int64_t mesh_link(int device, std::int64_t position, std::int64_t peer) const {
+    return device * scale_up_stride_ + (peer < position ? peer : peer - 1);
+  }
+  std::int64_t pcie_link(int device) const { return first_pcie_ + 2 * device; }
+  std::int64_t switch_link(int pcie_switch) const { return first_switch_ + 2 * pcie_switch; }
+  std::int64_t socket_link(int from, int to) const {
+    return first_socket_ + from * (sockets_ - 1) + (to < from ? to : to - 1);
+  }
+  std::int64_t nic_link(int nic) const { return first_nic_ + 2 * nic; }
+  std::int64_t link_count() const { return link_count_; }
+
+ private:
+  int devices_, nics_, devices_per_pcie_switch_, pcie_switches_, sockets_;
+  std::int64_t domain_size_;
+  std::int64_t scale_up_stride_ = 0;  // links of one device
+  bool has_pcie_, has_switch_links_;
+  std::int64_t first_pcie_, first_switch_, first_socket_, first_nic_, link_count_;
+};
+
+}  // namespace topology
