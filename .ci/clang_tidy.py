@@ -70,6 +70,12 @@ def look(build: pathlib.Path, path: str, mark: pathlib.Path, deadline: float) ->
     return run.stdout or f"{path}: error: {TIDY} failed\n"
 
 
+def problems(root: pathlib.Path, answers: list[str]) -> list[str]:
+    """One line each; what several files say of one header once."""
+    lines = (line for answer in answers for line in answer.splitlines() if ": error: " in line)
+    return sorted({line.replace(f"{root}/", "").removeprefix("../") for line in lines})
+
+
 def main() -> int:
     build = pathlib.Path(sys.argv[1]).resolve()
     root = pathlib.Path(__file__).resolve().parent.parent
@@ -89,7 +95,8 @@ def main() -> int:
             lambda path: look(build, str(root / path), marks[path], deadline),
             newest_first(root, list(marks))))
     wrong = [answer for answer in answers if answer]
-    print("".join(wrong).replace(f"{root}/", ""), end="")
+    for line in problems(root, wrong):
+        print(line)
     left = answers.count(None)
     print(f"clang-tidy: {answers.count('')} files clean, {len(wrong)} not"
           + (f", {left} left for the next run" if left else ""))
