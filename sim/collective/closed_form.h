@@ -36,4 +36,21 @@ constexpr Seconds tree_all_reduce_time_max(int ranks, Bytes size, BytesPerSecond
   return 2.0 * depth * latency + 2.0 * (size / capacity);
 }
 
+// Hierarchical all-reduce of hosts x members: rings inside hosts and along each member number. The
+// three phases one after the other.
+//   t = 2 (g-1) (latency + size / (g capacity)) + 2 (N-1) (latency + size / (N g capacity))
+// Worked: 2 hosts x 4, 1 GB, inside 100 GB/s, 1 us, between 25 GB/s, 5 us:
+//   6 (1 us + 2.5 ms) + 2 (5 us + 5 ms) = 25.016 ms.
+struct Tier {
+  int ranks;  // members of a host, or hosts
+  BytesPerSecond capacity;
+  Seconds latency;
+};
+constexpr Seconds hierarchical_all_reduce_time(const Tier& inside, const Tier& between,
+                                               Bytes size) {
+  return ring_all_reduce_time(inside.ranks, size, inside.capacity, inside.latency) +
+         ring_all_reduce_time(between.ranks, size / inside.ranks, between.capacity,
+                              between.latency);
+}
+
 }  // namespace sim::collective

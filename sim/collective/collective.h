@@ -2,9 +2,6 @@
 // algorithm NCCL would take.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/base/quantity.h"
@@ -40,12 +37,33 @@ struct Traffic {
 };
 
 // `size` as nccl-tests counts it: all-reduce, broadcast, send-receive: the buffer; all-gather,
-// reduce-scatter, all-to-all: the whole buffer (ranks x what one rank contributes).
-// Ring over several hosts: rings are rotated so that every member of a host takes its turn at the
-// border; each pair of neighbouring hosts shares its bytes evenly over its members.
+// reduce-scatter: the whole buffer (ranks x what one rank contributes); all-to-all: what one rank
+// sends, its own part included.
+// Hosts may have different numbers of members, and group ranks of a host need not be neighbours.
+//   ring          rotated so that every member of a host takes its turn at the border; each pair of
+//                 neighbouring hosts shares its bytes evenly over its members (rings.h).
+//                 Broadcast: from group rank 0 along the rings.
+//   tree          two binary trees over hosts with a chain in each, half the bytes in each tree,
+//                 heads of the chains rotated (trees.h)
+//   hierarchical  inside hosts and, per member number, between hosts (lanes.h)
+//   pairwise      n - 1 rounds, each with another peer
+//   direct        all at once; all-reduce as reduce-scatter and all-gather; broadcast from group
+//                 rank 0; send-receive: each group rank but the last to the next
+// REQUIRES: an algorithm of algorithms(operation). One rank moves nothing and takes no step.
+// Bytes are size x a ratio of whole numbers, rounded once.
 Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, Bytes size);
 
-// The algorithms that exist for an operation.
+// Software and wire latencies of a step; base once.
+struct Latencies {
+  Seconds base, step_intra, step_inter;
+};
+// base + intra_steps step_intra + inter_steps step_inter; none for a group of one. What the bytes
+// take follows from the loads of the links.
+// Worked: ring all-reduce of 2 hosts x 8: 28 steps inside, 2 between; 10 us + 28 x 1 us + 2 x 6 us
+// = 50 us.
+Seconds latency(const Traffic& traffic, const Latencies& latencies);
+
+// The algorithms that exist for an operation, the most common first.
 std::vector<Algorithm> algorithms(Operation operation);
 
 // What NCCL's tuner needs to know of the hardware.
@@ -63,8 +81,9 @@ struct Choice {
   Protocol protocol = Protocol::simple;
   int channels = 16;
 };
-// The choice of NCCL's tuner among ring and tree (and hierarchical where forced), by its own
-// constants. Source: NVIDIA/nccl src/graph/tuning.cc, 2.2x (see PHYSICS of NCCL in docs/decisions).
+// The choice of NCCL's tuner between ring and tree and among protocols, by its own constants
+// (tuner.h); pairwise for all-to-all, direct for send-receive. Never hierarchical: a plan forces
+// it. In-switch reduction (NVLS) is part of measured curves, not an algorithm here.
 Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size);
 
 // Wire bytes per payload byte: LL 2, LL128 128/120, Simple 1.
