@@ -164,7 +164,8 @@ std::optional<std::int64_t> HuggingFaceConfig::whole_number(
   const bool is_number =
       value.kind == Value::Kind::text && !value.is_quoted && status == std::errc() && stop == end;
   if (!is_number) {
-    error(value, fmt::format("{} for {} is not a whole number", described(value), key));
+    error(value, fmt::format("{} for {} is not a whole number", described(value), key), "",
+          value.is_quoted ? "write it without quotes" : "");
     return std::nullopt;
   }
   if (number < 1 || number > count_max) {
