@@ -50,13 +50,15 @@ struct Group {
   int members() const { return ranks / hosts; }
 };
 
-// GB/s that a graph of channels carries. A ring over several hosts passes every port and NIC; on
-// two hosts a tree's NICs carry half as much, so its ports decide.
+// GB/s that a graph of channels carries. A ring over several hosts passes every port and NIC. On
+// two hosts a tree's NICs carry half as much as a ring's, so its ports may decide; NCCL then
+// searches for the intra rate alone (Assumed: never beyond twice the NICs').
 double channels_rate(Algorithm algorithm, const Group& group, const Hardware& hardware) {
   const double share = hardware.has_nvlink ? tuner::nvlink_share[row(hardware.generation)] : 1;
   const double intra = hardware.intra.value() * 1e-9 * share;
   const double inter = hardware.inter.value() * 1e-9;
-  if (group.hosts == 1 || (group.hosts == 2 && algorithm == Algorithm::tree)) return intra;
+  if (group.hosts == 1) return intra;
+  if (group.hosts == 2 && algorithm == Algorithm::tree) return std::min(intra, 2 * inter);
   return group.has_one_each() ? inter : std::min(intra, inter);
 }
 
