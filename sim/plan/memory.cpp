@@ -1,61 +1,29 @@
-// Memory by category: state by the sharding stage, activations by what the schedule keeps.
+// Memory by category: state by the sharding, activations by what the schedule keeps.
 #include "sim/plan/memory.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/invariant.h"
 #include "sim/plan/schedule.h"
 
 namespace sim::plan {
-
 namespace {
 
-// fp32 master weight and two Adam moments.
-constexpr double optimizer_state = 12;
-constexpr double weight_bytes = 2;
+constexpr double weight_bytes = 2;      // bf16, fp16
+constexpr double optimizer_bytes = 12;  // fp32 master weight and two moments of Adam
 
-struct StateDivisors {  // by how many ranks each part of the state is shared
-  double weights = 1, gradients = 1, optimizer = 1;
-};
-
-StateDivisors divisors(const Plan& plan) {
-  const double ranks = static_cast<double>(plan.data) * plan.context;
-  switch (plan.sharding) {
-    case Sharding::none:
-      return {1, 1, 1};
-    case Sharding::zero1:
-      return {1, 1, ranks};
-    case Sharding::zero2:
-      return {1, ranks, ranks};
-    case Sharding::zero3:
-      return {ranks, ranks, ranks};
-  }
-  return {};
-}
+Bytes whole(double bytes) { return Bytes(std::ceil(bytes)); }
 
 class Sizer {
  public:
-  Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack, int stage)
-      : plan_(plan),
-        stack_(stack),
-        stage_(stage),
-        shard_{plan.sequence, plan.micro_batch,
-               plan.tensor,   plan.sequence_parallel && plan.tensor > 1,
-               weight_bytes,  plan.context},
-        parameters_(dnn::shard_parameters(dnn, shard_, stack)),
-        activations_(dnn::activation_bytes(dnn, shard_, stack, plan.recompute)),
-        layers_(layers_per_virtual_stage(plan, dnn.layers)),
-        token_embedding_(parameters_.embedding -
-                         (dnn.position == dnn::Position::learned
-                              ? static_cast<double>(dnn.positions * dnn.hidden)
-                              : 0)),
-        copies_embedding_(dnn.tied_embedding && plan.stages > 1) {}
-
+  Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack, int stage);
   MemoryBreakdown run() const;
 
  private:
+  // A layer, the embedding or the head: what is gathered and reduced as one.
+  using Units = std::vector<double>;  // parameters, in model order
+
   bool is_first(int virtual_stage) const { return virtual_stage == 0 && stage_ == 0; }
   bool is_last(int virtual_stage) const {
     return virtual_stage == plan_.virtual_stages - 1 && stage_ == plan_.stages - 1;
@@ -63,36 +31,61 @@ class Sizer {
   int layers_of(int virtual_stage) const {
     return layers_[static_cast<std::size_t>(virtual_stage * plan_.stages + stage_)];
   }
-  double parameters() const;
-  Bytes activations_peak() const;
+  Units units(int virtual_stage) const;
+  double activations_peak() const;
+  double gathered_parameters() const;
+  double unreduced_gradients() const;
+  double temporaries() const;
 
   const Plan& plan_;
   const dnn::SoftwareStack& stack_;
   int stage_;
-  dnn::Shard shard_;
+  double sharers_;  // ranks that hold the same parameters
+  double gradient_bytes_;
   dnn::ShardParameters parameters_;
+  double head_;  // parameters of the last stage beside its layers
   dnn::ActivationBytes activations_;
   std::vector<int> layers_;
-  double token_embedding_;  // parameters without learned positions
-  bool copies_embedding_;
 };
 
-double Sizer::parameters() const {
-  double sum = 0;
-  for (int v = 0; v < plan_.virtual_stages; ++v) {
-    sum += layers_of(v) * parameters_.layer;
-    if (is_first(v)) sum += parameters_.embedding;
-    if (is_last(v)) {
-      sum += parameters_.head;
-      // The last stage holds a copy of the embedding as its output projection.
-      if (copies_embedding_) sum += token_embedding_;
-    }
+Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
+             int stage)
+    : plan_(plan),
+      stack_(stack),
+      stage_(stage),
+      sharers_(static_cast<double>(plan.data) * plan.context),
+      gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
+      layers_(layers_per_virtual_stage(plan, dnn.layers)) {
+  invariant(stage >= 0 && stage < plan.stages, "a stage is outside the pipeline");
+  dnn::Shard shard;
+  shard.sequence = plan.sequence;
+  shard.micro_batch = plan.micro_batch;
+  shard.tensor = plan.tensor;
+  shard.sequence_parallel = plan.sequence_parallel;
+  shard.bytes_per_element = weight_bytes;
+  shard.context = plan.context;
+  parameters_ = dnn::shard_parameters(dnn, shard, stack);
+  activations_ = dnn::activation_bytes(dnn, shard, stack, plan.recompute);
+  head_ = parameters_.head;
+  if (dnn.tied_embedding && plan.stages > 1) {
+    // The last stage holds a copy of the token embedding: as much as an untied head would.
+    dnn::Transformer untied = dnn;
+    untied.tied_embedding = false;
+    head_ = dnn::shard_parameters(untied, shard, stack).head;
   }
-  return sum;
+}
+
+Sizer::Units Sizer::units(int virtual_stage) const {
+  Units result;
+  if (is_first(virtual_stage)) result.push_back(parameters_.embedding);
+  result.insert(result.end(), static_cast<std::size_t>(layers_of(virtual_stage)),
+                parameters_.layer);
+  if (is_last(virtual_stage)) result.push_back(head_);
+  return result;
 }
 
 // What is kept between a forward pass and its backward pass, at the worst moment of the schedule.
-Bytes Sizer::activations_peak() const {
+double Sizer::activations_peak() const {
   double held = 0, most = 0;
   for (const Pass& pass : schedule(plan_.schedule, plan_.stages, plan_.virtual_stages,
                                    plan_.micro_batches(), stage_)) {
@@ -103,38 +96,67 @@ Bytes Sizer::activations_peak() const {
     held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
     most = std::max(most, held);
   }
-  return Bytes(most);
+  return most;
+}
+
+// The largest run of units that are whole at the same time: one runs, others are gathered ahead.
+double Sizer::gathered_parameters() const {
+  const auto window = static_cast<std::size_t>(stack_.prefetch_layers) + 1;
+  double most = 0;
+  for (int v = 0; v < plan_.virtual_stages; ++v) {
+    const Units all = units(v);
+    double sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      sum += all[i] - (i >= window ? all[i - window] : 0);
+      most = std::max(most, sum);
+    }
+  }
+  return most;
+}
+
+// Parameters whose gradients are whole before they are reduced: with ZeRO-3 a unit's, with ZeRO-2 a
+// bucket's or, without buckets, a virtual stage's.
+double Sizer::unreduced_gradients() const {
+  double largest_unit = 0, largest_part = 0;
+  for (int v = 0; v < plan_.virtual_stages; ++v) {
+    double sum = 0;
+    for (const double unit : units(v)) {
+      sum += unit;
+      largest_unit = std::max(largest_unit, unit);
+    }
+    largest_part = std::max(largest_part, sum);
+  }
+  if (plan_.sharding == Sharding::zero3) return largest_unit;
+  const double bucket = stack_.bucket.value() / gradient_bytes_;
+  return bucket > 0 ? std::min(bucket, largest_part) : largest_part;
+}
+
+double Sizer::temporaries() const {
+  double bytes = activations_.transient.value();
+  if (stage_ == plan_.stages - 1) bytes = std::max(bytes, activations_.head_transient.value());
+  if (sharers_ == 1) return bytes;
+  if (plan_.sharding == Sharding::zero3) bytes += gathered_parameters() * weight_bytes;
+  if (plan_.sharding == Sharding::zero2 || plan_.sharding == Sharding::zero3) {
+    bytes += unreduced_gradients() * gradient_bytes_;
+  }
+  return bytes;
 }
 
 MemoryBreakdown Sizer::run() const {
-  const double count = parameters();
-  const StateDivisors by = divisors(plan_);
-  const auto whole = [](double bytes) { return Bytes(std::ceil(bytes)); };
+  double parameters = 0;
+  for (int v = 0; v < plan_.virtual_stages; ++v) {
+    for (const double unit : units(v)) parameters += unit;
+  }
+  const auto shared_from = [&](Sharding least) { return plan_.sharding >= least ? sharers_ : 1; };
   MemoryBreakdown m;
-  m.weights = whole(count * weight_bytes / by.weights);
-  m.gradients = whole(count * (stack_.gradient_fp32 ? 4 : 2) / by.gradients);
-  m.optimizer = whole(count * optimizer_state / by.optimizer);
-  m.activations = whole(activations_peak().value());
-  double other = activations_.transient.value();
-  if (stage_ == plan_.stages - 1) other = std::max(other, activations_.head_transient.value());
-  if (plan_.sharding == Sharding::zero3 && plan_.data > 1) {
-    // Gathered layers: the one that runs and those gathered ahead, and one layer's whole gradient.
-    other += (stack_.prefetch_layers + 1) * parameters_.layer * weight_bytes;
-    other += parameters_.layer * (stack_.gradient_fp32 ? 4 : 2);
-  }
-  if (plan_.sharding == Sharding::zero2 && plan_.data > 1) other += stack_.bucket.value();
-  const double sum =
-      m.weights.value() + m.gradients.value() + m.optimizer.value() + m.activations.value() + other;
-  m.other = whole(other + stack_.reserve.value() + stack_.fragmentation * sum);
+  m.weights = whole(parameters * weight_bytes / shared_from(Sharding::zero3));
+  m.gradients = whole(parameters * gradient_bytes_ / shared_from(Sharding::zero2));
+  m.optimizer = whole(parameters * optimizer_bytes / shared_from(Sharding::zero1));
+  m.activations = whole(activations_peak());
+  const double temporary = temporaries();
+  const double allocated = m.peak().value() + temporary;
+  m.other = whole(temporary + stack_.reserve.value() + stack_.fragmentation * allocated);
   return m;
-}
-
-Bytes worst_peak(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack) {
-  Bytes worst;
-  for (int stage = 0; stage < plan.stages; ++stage) {
-    worst = std::max(worst, memory(plan, dnn, stack, stage).peak());
-  }
-  return worst;
 }
 
 }  // namespace
@@ -142,63 +164,6 @@ Bytes worst_peak(const Plan& plan, const dnn::Transformer& dnn, const dnn::Softw
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage) {
   return Sizer(plan, dnn, stack, stage).run();
-}
-
-namespace {
-
-struct Change {
-  std::string text;
-  Plan plan;
-};
-
-std::vector<Change> changes(const Plan& plan) {
-  std::vector<Change> result;
-  const auto add = [&](std::string text, auto change) {
-    Change c{std::move(text), plan};
-    change(c.plan);
-    result.push_back(std::move(c));
-  };
-  if (plan.sharding == Sharding::none) {
-    add("plan.data.sharding: zero-1", [](Plan& p) { p.sharding = Sharding::zero1; });
-  }
-  if (plan.recompute == dnn::Recompute::none) {
-    add("plan.recompute: selective", [](Plan& p) { p.recompute = dnn::Recompute::selective; });
-  }
-  if (plan.micro_batch % 2 == 0) {
-    add(fmt::format("training.micro_batch: {}", plan.micro_batch / 2),
-        [](Plan& p) { p.micro_batch /= 2; });
-  }
-  if (plan.recompute != dnn::Recompute::full) {
-    add("plan.recompute: full", [](Plan& p) { p.recompute = dnn::Recompute::full; });
-  }
-  if (plan.sharding != Sharding::zero3) {
-    add("plan.data.sharding: zero-3", [](Plan& p) { p.sharding = Sharding::zero3; });
-  }
-  for (int factor = 2; plan.data % factor == 0; factor *= 2) {
-    add(fmt::format("plan.tensor: {}", plan.tensor * factor), [factor](Plan& p) {
-      p.tensor *= factor;
-      p.data /= factor;
-    });
-    add(fmt::format("plan.pipeline.stages: {}", plan.stages * factor), [factor](Plan& p) {
-      p.stages *= factor;
-      p.data /= factor;
-      p.layers.clear();
-    });
-  }
-  return result;
-}
-
-}  // namespace
-
-std::vector<Remedy> remedies(const Plan& plan, const dnn::Transformer& dnn,
-                             const dnn::SoftwareStack& stack, Bytes capacity, int devices) {
-  std::vector<Remedy> result;
-  for (const Change& change : changes(plan)) {
-    if (!problems(change.plan, dnn, devices).empty()) continue;
-    const Bytes peak = worst_peak(change.plan, dnn, stack);
-    if (peak <= capacity) result.push_back({change.text, peak});
-  }
-  return result;
 }
 
 }  // namespace sim::plan

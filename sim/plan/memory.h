@@ -13,13 +13,20 @@ struct MemoryBreakdown {
   Bytes peak() const { return weights + gradients + optimizer + activations + other; }
 };
 
-// Bytes are whole numbers. `other`: temporaries, buckets, gathered parameters, the stack's reserve
-// and fragmentation.
+// Bytes are whole numbers, of one rank of the stage, for 16-bit weights and Adam in fp32.
+//   weights 2, gradients 4 (or 2: stack.gradient_fp32), optimizer 12 bytes a parameter; ZeRO-1, 2,
+//   3 divide the last, the last two, all by data x context activations: what the schedule keeps at
+//   its worst moment, layers of each virtual stage, the embedding's on the first and the head's on
+//   the last stage other: the larger of a layer's and the loss's temporaries; ZeRO-3:
+//   prefetch_layers + 1 units gathered; ZeRO-2, 3: gradients not yet reduced (a bucket, a unit);
+//   the stack's reserve and, of the sum of all but the reserve, its fragmentation
+// A tied embedding has a copy on the last stage where there are several.
+// REQUIRES: problems() finds none.
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage);
 
-// What would make it fit: tried one change at a time (recompute, ZeRO stage, micro-batch, tensor,
-// pipeline), each with the peak it gives; only those that fit, smallest change first.
+// What would make every stage fit: one change at a time (sharding, recompute, micro-batch, tensor,
+// pipeline; the last two at the cost of data), of each kind the smallest that fits, with its peak.
 struct Remedy {
   std::string change;  // "plan.recompute: full"
   Bytes peak;

@@ -23,8 +23,7 @@ struct Plan {
   int stages = 1;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
   int virtual_stages = 1;
-  std::vector<int>
-      layers;  // per virtual stage, in model order (stages * virtual_stages); empty: even
+  std::vector<int> layers;  // of stages x virtual_stages parts, in model order; empty: even
   int data = 1;
   Sharding sharding = Sharding::none;
   dnn::Recompute recompute = dnn::Recompute::none;

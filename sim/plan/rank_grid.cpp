@@ -20,6 +20,7 @@ RankGrid::RankGrid(const Plan& plan) {
   extent_[index_of(Dimension::pipeline)] = plan.stages;
   int stride = 1;
   for (const Dimension dimension : plan.order) {
+    invariant(stride_[index_of(dimension)] == 0, "a dimension stands twice in the order of ranks");
     stride_[index_of(dimension)] = stride;
     stride *= extent_[index_of(dimension)];
   }
@@ -28,6 +29,7 @@ RankGrid::RankGrid(const Plan& plan) {
 int RankGrid::ranks() const { return extent_[0] * extent_[1] * extent_[2] * extent_[3]; }
 
 Coordinates RankGrid::coordinates(int rank) const {
+  invariant(rank >= 0 && rank < ranks(), "a rank is outside the grid");
   const auto along = [&](Dimension dimension) {
     return rank / stride_[index_of(dimension)] % extent_[index_of(dimension)];
   };

@@ -43,11 +43,7 @@ std::vector<Pass> interleaved(int stages, int virtual_stages, int micro_batches,
     return {kind, group * stages + within % stages,
             kind == Kind::forward ? turn : virtual_stages - 1 - turn};
   };
-  // With one group there is no steady state: everything is warm-up.
-  const int warm_up =
-      micro_batches == stages
-          ? count
-          : std::min(count, 2 * (stages - stage - 1) + (virtual_stages - 1) * stages);
+  const int warm_up = std::min(count, 2 * (stages - stage - 1) + (virtual_stages - 1) * stages);
   return one_forward_one_backward(warm_up, count, at);
 }
 
@@ -55,6 +51,10 @@ std::vector<Pass> interleaved(int stages, int virtual_stages, int micro_batches,
 
 std::vector<Pass> schedule(ScheduleKind kind, int stages, int virtual_stages, int micro_batches,
                            int stage) {
+  invariant(stage >= 0 && stage < stages, "a stage is outside the pipeline");
+  invariant(micro_batches >= 1, "a pipeline has no micro-batch");
+  invariant(kind == ScheduleKind::interleaved || virtual_stages == 1,
+            "only an interleaved schedule has virtual stages");
   switch (kind) {
     case ScheduleKind::gpipe:
       return gpipe(micro_batches);

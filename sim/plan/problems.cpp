@@ -1,0 +1,225 @@
+// What makes a plan impossible: one rule a message.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "sim/base/fixed.h"
+#include "sim/plan/plan.h"
+
+namespace sim::plan {
+namespace {
+
+// Ranks and passes are numbered by int.
+constexpr std::int64_t count_max = 2'147'483'647;
+
+// Never wraps; past the largest number it stays there.
+std::int64_t product(std::initializer_list<std::int64_t> factors) {
+  Int128 result = 1;
+  for (const std::int64_t factor : factors) {
+    result = std::min<Int128>(result * factor, std::numeric_limits<std::int64_t>::max());
+  }
+  return static_cast<std::int64_t>(result);
+}
+
+class Checker {
+ public:
+  Checker(const Plan& plan, const dnn::Transformer& dnn, int devices)
+      : plan_(plan), dnn_(dnn), devices_(devices) {}
+
+  std::vector<Problem> run() {
+    counts();
+    if (!result_.empty()) return std::move(result_);  // what follows divides by them
+    ranks();
+    tensor();
+    tokens();
+    batch();
+    layers();
+    schedule();
+    order();
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::string field, std::string other, std::string message, std::string why = "",
+           std::string hint = "") {
+    result_.push_back(
+        {std::move(field), std::move(other), std::move(message), std::move(why), std::move(hint)});
+  }
+  std::int64_t parts() const { return product({plan_.stages, plan_.virtual_stages}); }
+
+  void counts();
+  void ranks();
+  void tensor();
+  void tokens();
+  void batch();
+  void layers();
+  void listed_layers();
+  void schedule();
+  void order();
+
+  const Plan& plan_;
+  const dnn::Transformer& dnn_;
+  int devices_;
+  std::vector<Problem> result_;
+};
+
+void Checker::counts() {
+  const std::pair<const char*, std::int64_t> all[] = {
+      {"plan.tensor", plan_.tensor},
+      {"plan.context", plan_.context},
+      {"plan.pipeline.stages", plan_.stages},
+      {"plan.pipeline.virtual_stages", plan_.virtual_stages},
+      {"plan.data.degree", plan_.data},
+      {"training.sequence", plan_.sequence},
+      {"training.global_batch", plan_.global_batch},
+      {"training.micro_batch", plan_.micro_batch}};
+  for (const auto& [field, value] : all) {
+    if (value < 1) add(field, "", fmt::format("{} is {}, but must be at least 1", field, value));
+  }
+}
+
+void Checker::ranks() {
+  const std::int64_t others = product({plan_.tensor, plan_.context, plan_.stages});
+  const std::int64_t ranks = product({others, plan_.data});
+  if (ranks == devices_) return;
+  std::string hint = "choose degrees whose product is the number of devices";
+  if (devices_ % others == 0) {
+    hint = fmt::format("write plan.data.degree: {}, or leave it out", devices_ / others);
+  }
+  const std::string context =
+      plan_.context > 1 ? fmt::format(" x context {}", plan_.context) : std::string();
+  add("plan.data.degree", "cluster",
+      fmt::format("tensor {}{} x pipeline {} x data {} = {} ranks, but the cluster has {} devices",
+                  plan_.tensor, context, plan_.stages, plan_.data, ranks, devices_),
+      "every device that is not a spare runs one rank", std::move(hint));
+}
+
+void Checker::tensor() {
+  const auto must_divide = [&](std::int64_t size, const char* what) {
+    if (size % plan_.tensor == 0) return;
+    add("plan.tensor", "dnn",
+        fmt::format("tensor {} does not divide the {} {}", plan_.tensor, size, what));
+  };
+  must_divide(dnn_.heads, "attention heads");
+  must_divide(dnn_.hidden, "columns of the hidden state");
+  must_divide(dnn_.ffn, "columns of the feed-forward block");
+  const bool splits = dnn_.kv_heads > 0 && dnn_.kv_heads % plan_.tensor == 0;
+  const bool replicates = dnn_.kv_heads > 0 && plan_.tensor % dnn_.kv_heads == 0;
+  if (splits || replicates) return;
+  add("plan.tensor", "dnn",
+      fmt::format("tensor {} neither divides the {} key-value heads nor is a multiple of them",
+                  plan_.tensor, dnn_.kv_heads),
+      "each tensor rank holds whole key-value heads, or shares one with other ranks");
+}
+
+void Checker::tokens() {
+  if (plan_.sequence % plan_.context != 0) {
+    add("plan.context", "training.sequence",
+        fmt::format("context {} does not divide the {} tokens of a sequence", plan_.context,
+                    plan_.sequence));
+    return;
+  }
+  const std::int64_t tokens = plan_.sequence / plan_.context;
+  if (!plan_.sequence_parallel || tokens % plan_.tensor == 0) return;
+  add("plan.tensor", "training.sequence",
+      fmt::format("tensor {} does not divide the {} tokens of a sequence, which sequence "
+                  "parallelism splits",
+                  plan_.tensor, tokens),
+      "", "write plan.sequence_parallel: false, or choose another sequence");
+}
+
+void Checker::batch() {
+  const std::int64_t each = product({plan_.micro_batch, plan_.data});
+  if (plan_.global_batch % each != 0) {
+    const std::int64_t times = std::max<std::int64_t>(1, plan_.global_batch / each);
+    const bool has_next = plan_.global_batch > each;
+    add("training.global_batch", "training.micro_batch",
+        fmt::format("micro_batch {} x data {} = {} does not divide the global batch of {}",
+                    plan_.micro_batch, plan_.data, each, plan_.global_batch),
+        "every data-parallel replica runs the same number of whole micro-batches",
+        has_next ? fmt::format("write {} or {}", times * each, product({times + 1, each}))
+                 : fmt::format("write {}", each));
+    return;
+  }
+  const std::int64_t passes = product({plan_.global_batch / each, plan_.virtual_stages, 2});
+  if (passes <= count_max) return;
+  add("training.global_batch", "training.micro_batch",
+      fmt::format("{} micro-batches on each replica are more than can be scheduled",
+                  plan_.global_batch / each));
+}
+
+void Checker::listed_layers() {
+  if (static_cast<std::int64_t>(plan_.layers.size()) != parts()) {
+    add("plan.pipeline.layers", "plan.pipeline.stages",
+        fmt::format("{} numbers of layers, but stages {} x virtual_stages {} = {}",
+                    plan_.layers.size(), plan_.stages, plan_.virtual_stages, parts()));
+    return;
+  }
+  if (std::any_of(plan_.layers.begin(), plan_.layers.end(), [](int l) { return l < 0; })) {
+    add("plan.pipeline.layers", "", "a virtual stage has a negative number of layers");
+    return;
+  }
+  const std::int64_t sum =
+      std::accumulate(plan_.layers.begin(), plan_.layers.end(), std::int64_t{0});
+  if (sum == dnn_.layers) return;
+  add("plan.pipeline.layers", "dnn",
+      fmt::format("the layers of all stages are {}, but the dnn has {}", sum, dnn_.layers));
+}
+
+void Checker::layers() {
+  if (!plan_.layers.empty()) {
+    listed_layers();
+  } else if (parts() > dnn_.layers) {
+    const std::string virtual_stages =
+        plan_.virtual_stages > 1
+            ? fmt::format(" x virtual_stages {} = {}", plan_.virtual_stages, parts())
+            : std::string();
+    add("plan.pipeline.stages", "dnn",
+        fmt::format("stages {}{}, but the dnn has {} layers", plan_.stages, virtual_stages,
+                    dnn_.layers),
+        "every virtual stage has a layer unless plan.pipeline.layers says otherwise");
+  }
+}
+
+void Checker::schedule() {
+  if (plan_.schedule != ScheduleKind::interleaved) {
+    if (plan_.virtual_stages == 1) return;
+    add("plan.pipeline.virtual_stages", "plan.pipeline.schedule",
+        fmt::format("{} virtual stages, but the schedule is not interleaved", plan_.virtual_stages),
+        "", "write schedule: interleaved-1f1b");
+    return;
+  }
+  if (plan_.stages < 2 || plan_.virtual_stages < 2) {
+    add("plan.pipeline.schedule", "plan.pipeline.virtual_stages",
+        fmt::format("interleaved-1f1b needs at least 2 stages and 2 virtual stages, not {} and {}",
+                    plan_.stages, plan_.virtual_stages),
+        "", "write schedule: 1f1b");
+    return;
+  }
+  const std::int64_t each = product({plan_.micro_batch, plan_.data});
+  const std::int64_t micro_batches = plan_.global_batch / each;
+  if (plan_.global_batch % each != 0 || micro_batches % plan_.stages == 0) return;
+  add("plan.pipeline.stages", "training.global_batch",
+      fmt::format("{} stages do not divide the {} micro-batches of a replica", plan_.stages,
+                  micro_batches),
+      "interleaved-1f1b runs micro-batches in groups of as many as there are stages");
+}
+
+void Checker::order() {
+  auto sorted = plan_.order;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return;
+  add("placement.order", "", fmt::format("the order names {} twice", name(*twice)),
+      "it lists tensor, context, data and pipeline once each, innermost first");
+}
+
+}  // namespace
+
+std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices) {
+  return Checker(plan, dnn, devices).run();
+}
+
+}  // namespace sim::plan
