@@ -28,7 +28,7 @@ Digraph digraph(VertexIndex vertex_count, const std::vector<LinkEnds>& ends) {
   return graph;
 }
 
-// Vertices from which `target` can be reached, nearest first (or that it reaches, on the reverse).
+// Vertices that can be reached from `start`, nearest first.
 template <class AnyGraph>
 std::vector<std::size_t> search(const AnyGraph& graph, std::size_t start) {
   struct Recorder : boost::default_bfs_visitor {
@@ -44,10 +44,11 @@ std::vector<std::size_t> search(const AnyGraph& graph, std::size_t start) {
 // Distance to one target. Latencies are compared in whole picoseconds, so that sums in another
 // order are still equal.
 struct Distance {
-  std::int32_t links = -1;  // -1: not reached
+  std::int32_t links = 0;
   std::int64_t picoseconds = 0;
+  auto operator<=>(const Distance&) const = default;
 };
-using Tree = std::vector<Distance>;
+using Tree = std::vector<std::optional<Distance>>;  // [vertex]; none where no path leads there
 
 class GraphRouter : public Router {
  public:
@@ -118,34 +119,33 @@ class GraphRouter : public Router {
     Tree& distances = trees_[target];
     distances.resize(boost::num_vertices(graph_));
     const auto order = search(boost::make_reverse_graph(graph_), static_cast<std::size_t>(target));
-    distances[order.front()].links = 0;
+    distances[order.front()] = Distance{};
     for (std::size_t i = 1; i < order.size(); ++i) {
-      Distance best;
+      std::optional<Distance> best;
       for (auto [e, end] = boost::out_edges(order[i], graph_); e != end; ++e) {
-        const Distance& next = distances[boost::target(*e, graph_)];
-        if (next.links < 0) continue;
-        const Distance through{next.links + 1, next.picoseconds + picoseconds_of(*e)};
-        if (best.links < 0 || std::pair(through.links, through.picoseconds) <
-                                  std::pair(best.links, best.picoseconds)) {
-          best = through;
-        }
+        const auto through = distance_over(*e, distances);
+        if (through && (!best || *through < *best)) best = through;
       }
       distances[order[i]] = best;
     }
     return distances;
   }
 
-  std::int64_t picoseconds_of(Digraph::edge_descriptor edge) const {
-    return picoseconds_[static_cast<std::size_t>(boost::get(boost::edge_index, graph_, edge))];
+  // None where its end does not lead to the target.
+  std::optional<Distance> distance_over(Digraph::edge_descriptor edge,
+                                        const Tree& distances) const {
+    const std::optional<Distance>& next = distances[boost::target(edge, graph_)];
+    if (!next) return std::nullopt;
+    const LinkIndex link = boost::get(boost::edge_index, graph_, edge);
+    return Distance{next->links + 1,
+                    next->picoseconds + picoseconds_[static_cast<std::size_t>(link)]};
   }
 
   // Links of shortest paths that leave a vertex, in the order they were written.
   std::vector<LinkIndex> next_links(std::size_t vertex, const Tree& distances) const {
     std::vector<LinkIndex> result;
     for (auto [e, end] = boost::out_edges(vertex, graph_); e != end; ++e) {
-      const Distance& next = distances[boost::target(*e, graph_)];
-      if (next.links < 0 || next.links + 1 != distances[vertex].links) continue;
-      if (next.picoseconds + picoseconds_of(*e) != distances[vertex].picoseconds) continue;
+      if (distance_over(*e, distances) != distances[vertex]) continue;
       result.push_back(boost::get(boost::edge_index, graph_, *e));
     }
     return result;
@@ -170,8 +170,8 @@ class GraphRouter : public Router {
   Sprayed spray(VertexIndex from, VertexIndex to) const {
     const Tree& distances = tree(to);
     Sprayed result;
-    result.latency =
-        Seconds(static_cast<double>(distances[static_cast<std::size_t>(from)].picoseconds) * 1e-12);
+    result.latency = Seconds(
+        static_cast<double>(distances[static_cast<std::size_t>(from)]->picoseconds) * 1e-12);
     std::map<std::size_t, double> level{{static_cast<std::size_t>(from), 1.0}};
     while (level.size() > 1 || level.begin()->first != static_cast<std::size_t>(to)) {
       std::map<std::size_t, double> next_level;

@@ -67,7 +67,7 @@ void find_in_scale_up(const HostGroup& group, Findings& findings) {
   findings.check_positive("scale_up.per_device", scale_up.per_device.value(), "450 GB/s");
   findings.check_not_negative("scale_up.latency", scale_up.latency.value());
   if (group.count > 0 && group.count % scale_up.domain_hosts != 0) {
-    const int domains = group.count / scale_up.domain_hosts;
+    const std::int64_t domains = group.count / scale_up.domain_hosts;
     findings.error(fmt::format("{} hosts cannot form scale-up domains of {} hosts", group.count,
                                scale_up.domain_hosts),
                    fmt::format("{} = {} x {} + {}", group.count, domains, scale_up.domain_hosts,

@@ -33,6 +33,10 @@ HostNetwork::HostNetwork(const Description& description, Network& network)
   network_.first_switch.push_back(network_.switches.size());
   add_domain_switches();
   layout_.add_switches(network_);
+  std::int64_t links = layout_.link_count();
+  for (const Group& group : groups_) links += group.layout.link_count() * group.description->count;
+  network_.links.reserve(static_cast<std::size_t>(links));
+  network_.ends.reserve(static_cast<std::size_t>(links));
   for (std::size_t i = 0; i < hosts_.size(); ++i) add_links(static_cast<HostIndex>(i));
   network_.first_link.push_back(network_.links.size());
   layout_.add_links(network_);

@@ -1,4 +1,7 @@
 // Every rule about descriptions, with the words that the user reads.
+#include <limits>
+#include <random>
+
 #include "tests/topology/examples.h"
 
 namespace topology {
@@ -193,6 +196,46 @@ TEST_CASE("findings: all at once, in order") {
   d.fabric.oversubscription = 0;
   d.spares = -1;
   CHECK(Cluster::findings(d).size() == 4);
+}
+
+TEST_CASE("findings: whatever has no error can be built and routed") {
+  const int counts[] = {-1, 0, 1, 2, 3, 1000000, std::numeric_limits<int>::max()};
+  const double rates[] = {-1,
+                          0,
+                          1e9,
+                          25e9,
+                          std::numeric_limits<double>::quiet_NaN(),
+                          std::numeric_limits<double>::infinity()};
+  int built = 0;
+  for (unsigned seed = 0; seed < 20000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    Description d = sound();
+    HostType& type = d.hosts[0].type;
+    int* const fields[] = {&d.hosts[0].count,
+                           &type.devices,
+                           &type.nics,
+                           &type.devices_per_pcie_switch,
+                           &type.sockets,
+                           &type.scale_up.domain_hosts,
+                           &d.fabric.hosts_per_group,
+                           &d.fabric.leaves_per_pod,
+                           &d.spares};
+    BytesPerSecond* const capacities[] = {&type.nic, &type.pcie, &type.socket_link,
+                                          &type.scale_up.per_device, &d.fabric.link};
+    for (int changes = 0; changes < 3; ++changes) {
+      *fields[random() % std::size(fields)] = counts[random() % std::size(counts)];
+      *capacities[random() % std::size(capacities)] =
+          BytesPerSecond(rates[random() % std::size(rates)]);
+    }
+    d.fabric.kind = static_cast<Fabric::Kind>(random() % 5);
+    type.scale_up.kind = static_cast<ScaleUp::Kind>(random() % 3);
+    if (has_error(d) || d.hosts[0].count > 4) continue;
+    const Cluster cluster(d);
+    check_all_routes(cluster);
+    ++built;
+  }
+  CHECK(built > 100);
 }
 
 TEST_CASE("findings: graph links") {
