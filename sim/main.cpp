@@ -6,6 +6,7 @@
 #include <exception>
 #include <map>
 
+#include "sim/base/invariant.h"
 #include "sim/command/options.h"
 
 namespace {

@@ -153,7 +153,7 @@ std::variant<double, UnitError> parse_value(std::string_view text, Dimension dim
   double value = 0;
   const auto [end, status] = std::from_chars(number.data(), number.data() + length, value);
   if (status != std::errc() || end != number.data() + length) {
-    return UnitError{fmt::format("value '{}' that no number can hold", text.substr(0, 60)), "", ""};
+    return UnitError{fmt::format("value out of range '{}'", text.substr(0, 60)), "", ""};
   }
   const DimensionUnits& units = units_of(dimension);
   if (length == text.size()) {
@@ -166,7 +166,7 @@ std::variant<double, UnitError> parse_value(std::string_view text, Dimension dim
   if (unit == nullptr) return unknown_unit(number, value, name, dimension);
   const double result = value * unit->times / unit->over;
   if (!std::isfinite(result)) {
-    return UnitError{fmt::format("value '{}' that no number can hold", text.substr(0, 60)), "", ""};
+    return UnitError{fmt::format("value out of range '{}'", text.substr(0, 60)), "", ""};
   }
   return result;
 }

@@ -7,26 +7,26 @@
 
 namespace sim::command {
 
-namespace profile = calibrate::profile;
+namespace profiles = calibrate::profile;
 using training::Disturbance;
 
 namespace {
 
-profile::Precision precision_of(const std::string& name) {
-  if (name == "fp32") return profile::Precision::fp32;
-  if (name == "tf32") return profile::Precision::tf32;
-  if (name == "fp16") return profile::Precision::fp16;
-  if (name == "fp8") return profile::Precision::fp8;
-  return profile::Precision::bf16;
+profiles::Precision precision_of(const std::string& name) {
+  if (name == "fp32") return profiles::Precision::fp32;
+  if (name == "tf32") return profiles::Precision::tf32;
+  if (name == "fp16") return profiles::Precision::fp16;
+  if (name == "fp8") return profiles::Precision::fp8;
+  return profiles::Precision::bf16;
 }
 
-std::shared_ptr<const profile::Profile> profile_of(const profile::DeviceType& device,
+std::shared_ptr<const profiles::Profile> profile_of(const profiles::DeviceType& device,
                                                    const Place& place, Diagnostics& diagnostics) {
-  if (device.is_ideal) return profile::ideal_profile(device);
-  if (device.profile.empty()) return profile::datasheet_profile(device);
+  if (device.is_ideal) return profiles::ideal_profile(device);
+  if (device.profile.empty()) return profiles::datasheet_profile(device);
   try {
-    return profile::read_profile(catalog() / "devices" / device.profile, device);
-  } catch (const profile::ProfileError& error) {
+    return profiles::read_profile(catalog() / "devices" / device.profile, device);
+  } catch (const profiles::ProfileError& error) {
     diagnostics.error(place, error.message, error.why, error.hint);
     return nullptr;
   }

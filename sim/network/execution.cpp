@@ -67,6 +67,7 @@ class Execution {
   void settle();
   void observe();
   bool run_iteration(bool is_last);
+  void repeat();
 
   const System& system_;
   std::vector<State> streams_;
@@ -92,6 +93,7 @@ void Execution::begin_iteration(bool is_last) {
     const std::int32_t stream = static_cast<std::int32_t>(s);
     streams_[s].position = 0;
     streams_[s].previous_end = now_;
+    outcome_.last_ends[s] = now_;
     if (program(stream).steps.empty()) continue;
     ++unfinished_;
     ready_.push_back(stream);
@@ -362,6 +364,22 @@ bool Execution::run_iteration(bool is_last) {
   }
 }
 
+// Appends copies of the only iteration that ran; what was kept of it moves to the last one.
+void Execution::repeat() {
+  const Picoseconds duration = now_;
+  invariant(Int128{duration} * system_.iterations <= INT64_MAX, "the run is longer than 106 days");
+  for (int i = 1; i < system_.iterations; ++i) {
+    outcome_.iteration_ends.push_back(duration * (i + 1));
+  }
+  const Picoseconds start = duration * (system_.iterations - 1);
+  for (Picoseconds& end : outcome_.last_ends) end += start;
+  for (Record& record : outcome_.records) {
+    record.started_at += start;
+    record.ended_at += start;
+  }
+  for (LoadRecord& load : outcome_.loads) load.at += start;
+}
+
 std::variant<Outcome, Stuck> Execution::run() {
   // Without changes every iteration repeats the first.
   const int runs = system_.changes.empty() ? 1 : system_.iterations;
@@ -373,9 +391,7 @@ std::variant<Outcome, Stuck> Execution::run() {
     }
     outcome_.iteration_ends.push_back(now_);
   }
-  for (int i = runs; i < system_.iterations; ++i) {
-    outcome_.iteration_ends.push_back(outcome_.iteration_ends.front() * (i + 1));
-  }
+  if (runs < system_.iterations) repeat();
   outcome_.fingerprint = fingerprint_.value();
   outcome_.events = fingerprint_.events();
   return std::move(outcome_);

@@ -28,9 +28,10 @@ struct Outcome {
   std::uint64_t fingerprint = 0, events = 0;
   // Of the last iteration:
   std::vector<std::array<Picoseconds, kind_max>>
-      times;                           // [stream], accounted ones; idle ends excluded
-  std::vector<Picoseconds> last_ends;  // [stream] since the start of the run
-  std::vector<Record> records;         // in order of end
+      times;  // [stream], accounted ones; idle ends excluded
+  // [stream] since the start of the run; of a stream without steps, the start of the iteration.
+  std::vector<Picoseconds> last_ends;
+  std::vector<Record> records;  // in order of end
   std::vector<LoadRecord> loads;
 };
 
@@ -41,7 +42,7 @@ struct Stuck {
 };
 
 // Every iteration starts when all streams have ended the one before. Without capacity changes all
-// iterations are alike: one is run and its end repeated.
+// iterations are alike: one is run and repeated; fingerprint and events are of what was run.
 std::variant<Outcome, Stuck> run(const System& system);
 
 }  // namespace sim::network

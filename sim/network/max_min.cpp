@@ -7,20 +7,16 @@
 
 namespace sim::network {
 
-namespace {
-
 // The lowest level at which the task reaches its cap.
-std::int64_t cap_level(const Demand& demand) {
-  const Int128 scaled = Int128{demand.cap} << weight_bits;
+std::int64_t MaxMin::cap_level(const Demand& demand) {
+  const Int128 scaled = Int128{demand.cap} << (weight_bits + level_bits);
   return static_cast<std::int64_t>((scaled + demand.weight - 1) / demand.weight);
 }
 
-std::int64_t rate_at(const Demand& demand, std::int64_t level) {
-  const Int128 rate = (Int128{demand.weight} * level) >> weight_bits;
+std::int64_t MaxMin::rate_at(const Demand& demand, std::int64_t level) {
+  const Int128 rate = (Int128{demand.weight} * level) >> (weight_bits + level_bits);
   return rate >= demand.cap ? demand.cap : static_cast<std::int64_t>(rate);
 }
-
-}  // namespace
 
 void MaxMin::push(Level level) {
   heap_.push_back(level);
@@ -30,7 +26,7 @@ void MaxMin::push(Level level) {
 std::int64_t MaxMin::level_of(std::size_t resource, std::int64_t capacity) const {
   Int128 spare = (Int128{capacity} << rate_bits) - used_[resource];
   invariant(spare >= 0, "max-min: a resource is used beyond its capacity");
-  const Int128 level = (spare << weight_bits) / load_[resource];
+  const Int128 level = (spare << (weight_bits + level_bits)) / load_[resource];
   constexpr Int128 highest = Int128{1} << 62;
   return static_cast<std::int64_t>(level < highest ? level : highest);
 }
@@ -41,6 +37,7 @@ void MaxMin::fill_incidence(std::size_t resources, std::span<const Demand> deman
   used_.assign(resources, 0);
   for (const Demand& demand : demands) {
     for (const Use& use : demand.uses) {
+      if (use.amount == 0) continue;
       ++first_[static_cast<std::size_t>(use.resource) + 1];
       load_[static_cast<std::size_t>(use.resource)] += Int128{use.amount} * demand.weight;
     }
@@ -49,6 +46,7 @@ void MaxMin::fill_incidence(std::size_t resources, std::span<const Demand> deman
   task_.resize(static_cast<std::size_t>(first_[resources]));
   for (std::size_t t = demands.size(); t-- > 0;) {
     for (const Use& use : demands[t].uses) {
+      if (use.amount == 0) continue;
       task_[static_cast<std::size_t>(--first_[static_cast<std::size_t>(use.resource) + 1])] =
           static_cast<std::int32_t>(t);
     }

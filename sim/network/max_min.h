@@ -26,21 +26,28 @@ struct Demand {
 // their tasks together, so tasks that are alike get equal rates whatever their number.
 //   level = floor((capacity - used) / load), used = sum amount * rate over frozen tasks,
 //   load = sum amount * weight over the others.
+// Levels have level_bits more bits than rates, so that large weights do not make them coarse.
+// A use of amount zero holds nothing and limits nothing.
 // Worked: capacity 3, two tasks of weight 1 and 2 that each use 1 -> rates 1 and 2 (without caps).
 // Source: Bertsekas and Gallager, Data Networks, 2nd ed., 1992, section 6.5.2.
 class MaxMin {
  public:
   // Writes the rate of each task. O(uses * log resources).
-  // REQUIRES: capacities and amounts in [0, 2^44), weights in [1, 2^38], caps in [0, rate_one].
+  // REQUIRES: capacities and amounts in [0, 2^44), weights in [2^10, 2^38], caps in
+  // [0, rate_one].
   void solve(std::span<const std::int64_t> capacity, std::span<const Demand> demands,
              std::span<std::int64_t> rates);
 
  private:
+  static constexpr int level_bits = 16;
+
   struct Level {
     std::int64_t level;
     std::int32_t resource;  // or, below zero, task -1 - resource
     bool operator>(const Level& other) const { return level > other.level; }
   };
+  static std::int64_t cap_level(const Demand& demand);
+  static std::int64_t rate_at(const Demand& demand, std::int64_t level);
   void fill_incidence(std::size_t resources, std::span<const Demand> demands);
   void push_levels(std::span<const std::int64_t> capacity, std::span<const Demand> demands);
   void freeze(std::int32_t task, std::int64_t level, const Demand& demand,

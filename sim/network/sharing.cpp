@@ -158,8 +158,8 @@ Picoseconds Sharing::ends_at(Task task) const {
   if (active.rate == 0) return never;
   const Int128 left = (active.remaining + active.rate - 1) / active.rate;
   constexpr Picoseconds last = INT64_MAX / 2;
-  return left > last - active.updated_at ? last
-                                         : active.updated_at + static_cast<Picoseconds>(left);
+  if (left > last - active.updated_at) return never;
+  return active.updated_at + static_cast<Picoseconds>(left);
 }
 
 Int128 Sharing::load(std::int32_t resource) const {

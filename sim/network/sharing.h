@@ -33,7 +33,8 @@ class Sharing {
   // Brings all rates up to date. `changed` afterwards holds the tasks whose end moved.
   void resolve(Picoseconds now);
   std::span<const Task> changed() const { return changed_; }
-  // The instant the task ends if nothing changes; `never` at rate zero.
+  // The instant the task ends if nothing changes; `never` at rate zero, or so low that it would be
+  // more than 53 days after the start.
   Picoseconds ends_at(Task task) const;
   std::int64_t rate(Task task) const { return active_[static_cast<std::size_t>(task)].rate; }
 

@@ -43,6 +43,33 @@ std::string step_name(const System& system, std::int32_t stream, std::int32_t po
   return fmt::format("'{}'", p.labels[static_cast<std::size_t>(label)]);
 }
 
+// Which of the resources that the step uses have nothing to give, at the end of all changes.
+std::string missing_capacity(const System& system, std::int32_t stream, std::int32_t position) {
+  std::vector<std::int64_t> capacity = system.capacity;
+  for (const CapacityChange& change : system.changes) {
+    capacity[static_cast<std::size_t>(change.resource)] = change.capacity;
+  }
+  const Stream& s = system.streams[static_cast<std::size_t>(stream)];
+  const Program& p = system.programs[static_cast<std::size_t>(s.program)];
+  const Step& step = p.steps[static_cast<std::size_t>(position)];
+  std::vector<std::string> names;
+  for (std::int32_t u = step.first_use; u < step.first_use + step.use_count; ++u) {
+    const std::int32_t footprint = p.uses[static_cast<std::size_t>(u)].footprint;
+    const Footprint& f = system.footprints[static_cast<std::size_t>(s.first_footprint + footprint)];
+    for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
+      const std::size_t resource =
+          static_cast<std::size_t>(system.coefficients[static_cast<std::size_t>(c)].resource);
+      const std::string& name = system.resource_names[resource];
+      if (capacity[resource] > 0 || std::find(names.begin(), names.end(), name) != names.end()) {
+        continue;
+      }
+      names.push_back(name);
+    }
+  }
+  if (names.empty()) return "with what others leave it would not end within 53 days";
+  return fmt::format("{} has capacity 0", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::string wait_cycle(const System& system, std::span<const std::int32_t> position) {
@@ -60,9 +87,10 @@ std::string wait_cycle(const System& system, std::span<const std::int32_t> posit
     path.push_back(stream);
     const auto blocker = first_unmet(system, position, stream);
     if (!blocker) {
-      return fmt::format("  {} is in {} and gets no rate: something it uses has capacity 0\n",
+      const std::int32_t at = position[static_cast<std::size_t>(stream)];
+      return fmt::format("  {} is in {} and gets no rate: {}\n",
                          system.stream_names[static_cast<std::size_t>(stream)],
-                         step_name(system, stream, position[static_cast<std::size_t>(stream)]));
+                         step_name(system, stream, at), missing_capacity(system, stream, at));
     }
     stream = blocker->stream;
   }

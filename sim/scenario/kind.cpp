@@ -119,7 +119,7 @@ Kind<bool> flag() {
 }
 
 Kind<std::string> text() {
-  return {R"({"type":"string","minLength":1})",
+  return {R"({"type":["string","number","boolean"],"minLength":1})",
           [](Reader& reader, const Value& value,
              const std::string& path) -> std::optional<std::string> {
             if (value.kind != Value::Kind::text || value.text.empty()) {

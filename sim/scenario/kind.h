@@ -123,7 +123,7 @@ Kind<std::vector<T>> list(Kind<T> item, std::size_t least = 0) {
             std::vector<T> result;
             for (std::size_t i = 0; i < value.items.size(); ++i) {
               const std::string item_path = fmt::format("{}.{}", path, i);
-              reader.add_place(item_path, value.items[i].place());
+              reader.add_place(item_path, value.items[i].blamed());
               auto one = read(reader, value.items[i], item_path);
               if (one) result.push_back(std::move(*one));
             }
@@ -154,7 +154,7 @@ Kind<std::map<E, T>> map_of(const std::string& noun, std::vector<Word<E>> words,
         std::map<E, T> result;
         for (const Entry& entry : value.entries) {
           const std::string entry_path = joined_path(path, entry.key);
-          reader.add_place(entry_path, entry.value.place());
+          reader.add_place(entry_path, entry.value.blamed());
           bool is_known = false;
           for (const Word<E>& one : words) {
             if (one.text != entry.key) continue;

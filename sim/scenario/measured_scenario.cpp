@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <span>
 
 #include "sim/scenario/measured.h"
 

@@ -189,7 +189,7 @@ Kind<std::vector<Expectation>> expectations_kind() {
       }};
   Section<Expectation> table("an expected value with a tolerance");
   table.required("value", value_kind, &Expectation::value, "with its unit")
-      .required("tolerance", share(), &Expectation::tolerance, "relative");
+      .optional("tolerance", share(), &Expectation::tolerance, "relative; exact unless written");
   const std::string schema = fmt::format(
       "{{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{{\"anyOf\":[{},{}]}}}}",
       value_kind.schema, table.schema());

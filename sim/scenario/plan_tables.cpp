@@ -88,7 +88,7 @@ void check_straggler(Reader& reader, const Value& section, const std::string& pa
     reader.error(path, section.place(), message, "", hint);
   };
   if (has_part == straggler.rank.has_value()) {
-    fail(fmt::format("{} part and rank in {}", has_part ? "both" : "neither", path),
+    fail(fmt::format("{} in {}", has_part ? "both part and rank" : "neither part nor rank", path),
          "write a part, such as h0.gpu1, or a rank");
   }
   if (!straggler.compute && !straggler.memory && !straggler.link && !straggler.slowdown) {
@@ -196,7 +196,7 @@ Section<Draft> placement_table() {
         std::set<std::string> words;
         for (const Value& item : order->items) words.insert(item.text);
         if (words.size() == 4 && order->items.size() == 4) return;
-        reader.error(joined_path(path, "order"), order->place(),
+        reader.error(joined_path(path, "order"), order->name_place(),
                      fmt::format("{}.order does not hold each of the four dimensions once", path),
                      "", "write [tensor, context, data, pipeline] in the wanted order");
       });

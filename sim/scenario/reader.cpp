@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "sim/scenario/document.h"
 #include "sim/scenario/encoding.h"
@@ -26,6 +25,14 @@ std::string nearest_words(const std::string& word, const std::vector<std::string
   return fmt::format(
       "{}{}", fmt::join(words.begin(), end, ", "),
       words.size() > shown ? fmt::format(", and {} more", words.size() - shown) : "");
+}
+
+// Defaults inside lists are told by the schema; in a list of defaults they would hide the others.
+bool is_inside_list(const std::string& path) {
+  for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1)) {
+    if (dot + 1 < path.size() && path[dot + 1] >= '0' && path[dot + 1] <= '9') return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -51,8 +58,7 @@ void Reader::add_place(const std::string& path, const Place& place) { places_[pa
 Place Reader::place(const std::string& path) const { return nearest_place(places_, path); }
 
 void Reader::add_default(const Value& section, const std::string& path, const std::string& text) {
-  // Defaults inside lists are told by the schema; here they would hide the others.
-  if (std::regex_search(path, std::regex("\\.[0-9]+(\\.|$)"))) return;
+  if (is_inside_list(path)) return;
   const std::string file = section.file ? *section.file : "";
   if (std::find(listed_files_.begin(), listed_files_.end(), file) == listed_files_.end()) return;
   defaults_.push_back(fmt::format("{}: {}", path, text));

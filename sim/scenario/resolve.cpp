@@ -7,7 +7,8 @@
 namespace sim::scenario {
 namespace {
 
-constexpr int bases_max = 8;
+// Counted with the files between them, two for each base.
+constexpr int steps_max = 16;
 
 bool is_file_name(const std::string& text) {
   const auto ends_in = [&](std::string_view tail) {
@@ -66,9 +67,9 @@ std::optional<Value> loaded(Reader& reader, const Value& name, const std::string
 
 std::optional<Value> follow(Reader& reader, const Value& value, const std::string& path,
                             const std::string& kind, Naming naming, int depth) {
-  if (depth > bases_max) {
+  if (depth > steps_max) {
     reader.error(path, value.place(),
-                 fmt::format("more than {} bases of each other for {}", bases_max, path), "",
+                 fmt::format("more than {} bases of each other for {}", steps_max / 2, path), "",
                  "let no file be its own base");
     return std::nullopt;
   }
@@ -84,7 +85,8 @@ std::optional<Value> follow(Reader& reader, const Value& value, const std::strin
       naming == Naming::text_or_name && value.entries.size() == 1 ? value.find("name") : nullptr;
   const Value* base = only_name != nullptr ? only_name : value.find("base");
   if (base == nullptr) return value;
-  const std::string base_path = joined_path(path, only_name != nullptr ? "name" : "base");
+  const std::string key = only_name != nullptr ? "name" : "base";
+  const std::string base_path = depth == 0 ? joined_path(path, key) : path;
   reader.add_place(base_path, base->place());
   if (base->kind != Value::Kind::text) {
     report_shape(reader, *base, base_path, fmt::format("the name of a {}", singular(kind)));
@@ -95,6 +97,9 @@ std::optional<Value> follow(Reader& reader, const Value& value, const std::strin
   if (only_name != nullptr) return below;
   Value changes = value;
   std::erase_if(changes.entries, [](const Entry& entry) { return entry.key == "base"; });
+  // Two things that differ do not go by one name.
+  Value* name = below->find("name");
+  if (name != nullptr && !changes.entries.empty()) name->text += " (changed)";
   return overlaid(std::move(*below), changes);
 }
 

@@ -42,8 +42,7 @@ void check_one_program(Reader& reader, const Value& root) {
 }
 
 void check(Reader& reader, const Value& root, Draft& draft) {
-  const bool has_cluster = reader.is_clean("cluster");
-  if (has_cluster) check_cluster(reader, draft);
+  if (reader.is_clean("cluster")) check_cluster(reader, draft);
   if (root.find("operations") != nullptr) {
     check_one_program(reader, root);
     if (reader.is_clean("operations")) check_operations(reader, draft);
@@ -52,19 +51,13 @@ void check(Reader& reader, const Value& root, Draft& draft) {
   for (const char* section : {"dnn", "training", "plan", "placement"}) {
     if (!reader.is_clean(section)) return;
   }
-  if (has_cluster) check_plan(reader, draft);
+  if (reader.is_clean("cluster")) check_plan(reader, draft);
 }
 
-}  // namespace
-
-Place Scenario::place(const std::string& path) const { return nearest_place(places, path); }
-
-std::optional<Scenario> read_scenario(const std::filesystem::path& file,
-                                      const std::vector<Override>& overrides,
-                                      const std::filesystem::path& catalog,
-                                      Diagnostics& diagnostics) {
-  const std::string name = file.generic_string();
-  auto root = read_document(file, {name, 0, 0, 1}, diagnostics);
+std::optional<Scenario> read_root(std::optional<Value> root, const std::string& name,
+                                  const std::filesystem::path& file,
+                                  const std::vector<Override>& overrides,
+                                  const std::filesystem::path& catalog, Diagnostics& diagnostics) {
   if (!root || !is_a_map(*root, name, diagnostics)) return std::nullopt;
   root->spot = root->named_at = {0, 0, 1};
   Reader reader(diagnostics, catalog, file.parent_path());
@@ -86,6 +79,27 @@ std::optional<Scenario> read_scenario(const std::filesystem::path& file,
   scenario.defaults = reader.defaults();
   scenario.places = reader.places();
   return std::move(scenario);
+}
+
+}  // namespace
+
+Place Scenario::place(const std::string& path) const { return nearest_place(places, path); }
+
+std::optional<Scenario> read_scenario(const std::filesystem::path& file,
+                                      const std::vector<Override>& overrides,
+                                      const std::filesystem::path& catalog,
+                                      Diagnostics& diagnostics) {
+  const std::string name = file.generic_string();
+  return read_root(read_document(file, {name, 0, 0, 1}, diagnostics), name, file, overrides,
+                   catalog, diagnostics);
+}
+
+std::optional<Scenario> read_scenario_text(const std::string& name, const std::string& text,
+                                           const std::vector<Override>& overrides,
+                                           const std::filesystem::path& catalog,
+                                           Diagnostics& diagnostics) {
+  return read_root(parse_document(name, text, diagnostics), name, name, overrides, catalog,
+                   diagnostics);
 }
 
 std::string json_schema() {

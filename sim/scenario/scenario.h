@@ -87,6 +87,12 @@ std::optional<Scenario> read_scenario(const std::filesystem::path& file,
                                       const std::filesystem::path& catalog,
                                       Diagnostics& diagnostics);
 
+// The same for text that is not in a file; `name` stands for it in messages.
+std::optional<Scenario> read_scenario_text(const std::string& name, const std::string& text,
+                                           const std::vector<Override>& overrides,
+                                           const std::filesystem::path& catalog,
+                                           Diagnostics& diagnostics);
+
 // JSON Schema (draft 2020-12) of the scenario format, from the tables the reader uses.
 std::string json_schema();
 

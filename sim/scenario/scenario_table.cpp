@@ -24,7 +24,7 @@ Section<Draft> scenario_table() {
   Section<Draft> table("a scenario of Maquette");
   table
       .required(
-          "maquette", version_kind(), [](Draft&, int) {}, "version of the format, 1")
+          "maquette", version_kind(), [](Draft&, int) {}, "1, the version of the format")
       .optional(
           "name", text(),
           [](Draft& draft, std::string name) { draft.scenario.name = std::move(name); },

@@ -173,7 +173,7 @@ void Section<S>::read(Reader& reader, const Value& value, const std::string& pat
   }
   for (const Entry& entry : value.entries) {
     const std::string entry_path = joined_path(path, entry.key);
-    reader.add_place(entry_path, entry.value.place());
+    reader.add_place(entry_path, entry.value.blamed());
     const Field* known = nullptr;
     for (const Field& field : fields_) {
       if (field.key == entry.key) known = &field;

@@ -53,10 +53,6 @@ Value overlaid(Value base, const Value& changes) {
       base.entries.push_back(change);
     }
   }
-  // What is missing after the merge is missing where the changes were written.
-  base.file = changes.file;
-  base.spot = changes.spot;
-  base.named_at = changes.named_at;
   return base;
 }
 

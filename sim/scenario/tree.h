@@ -29,6 +29,8 @@ struct Value {
 
   Place place() const { return at(spot); }
   Place name_place() const { return at(named_at); }
+  // What to point at: a text itself, but the name of a list or a map.
+  Place blamed() const { return kind == Kind::text ? place() : name_place(); }
   const Value* find(const std::string& key) const;
   Value* find(const std::string& key);
 
