@@ -1,1 +1,94 @@
-// Written next.
+// Ranks as a grid, by hand and over all orders of small grids.
+#include "sim/plan/rank_grid.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "tests/approximately.h"
+
+using namespace sim::plan;
+
+namespace {
+
+constexpr Dimension all_dimensions[] = {Dimension::tensor, Dimension::context, Dimension::data,
+                                        Dimension::pipeline};
+
+int along(const Coordinates& c, Dimension dimension) {
+  const int values[] = {c.tensor, c.context, c.data, c.pipeline};
+  return values[static_cast<int>(dimension)];
+}
+
+void check_grid(const Plan& plan) {
+  const RankGrid grid(plan);
+  CHECK(grid.ranks() == plan.ranks());
+  for (int rank = 0; rank < grid.ranks(); ++rank) {
+    CHECK(grid.rank(grid.coordinates(rank)) == rank);
+  }
+  for (const Dimension dimension : all_dimensions) {
+    std::set<int> seen;
+    int last_lowest = -1;
+    for (const std::vector<int>& group : grid.groups(dimension)) {
+      CHECK(group.front() > last_lowest);
+      last_lowest = group.front();
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        CHECK(seen.insert(group[i]).second);
+        CHECK(grid.group(dimension, group[i]) == group);
+        CHECK(along(grid.coordinates(group[i]), dimension) == static_cast<int>(i));
+        for (const Dimension other : all_dimensions) {
+          if (other == dimension) continue;
+          CHECK(along(grid.coordinates(group[i]), other) ==
+                along(grid.coordinates(group[0]), other));
+        }
+      }
+    }
+    CHECK(static_cast<int>(seen.size()) == grid.ranks());  // the groups partition the ranks
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rank grid: tensor 2, data 3, pipeline 2 in Megatron's order") {
+  // rank = t + 2 d + 6 p, so rank 9 = 1 + 2 x 1 + 6 x 1.
+  Plan plan;
+  plan.tensor = 2, plan.data = 3, plan.stages = 2;
+  const RankGrid grid(plan);
+  CHECK(grid.ranks() == 12);
+  CHECK(grid.coordinates(9) == Coordinates{1, 0, 1, 1});
+  CHECK(grid.group(Dimension::tensor, 9) == std::vector{8, 9});
+  CHECK(grid.group(Dimension::data, 9) == std::vector{7, 9, 11});
+  CHECK(grid.group(Dimension::pipeline, 9) == std::vector{3, 9});
+  CHECK(grid.group(Dimension::context, 9) == std::vector{9});
+  CHECK(grid.groups(Dimension::data) ==
+        std::vector<std::vector<int>>{{0, 2, 4}, {1, 3, 5}, {6, 8, 10}, {7, 9, 11}});
+}
+
+TEST_CASE("rank grid: pipeline innermost puts the stages of a replica side by side") {
+  Plan plan;
+  plan.tensor = 2, plan.stages = 4;
+  plan.order = {Dimension::pipeline, Dimension::tensor, Dimension::data, Dimension::context};
+  const RankGrid grid(plan);
+  CHECK(grid.group(Dimension::pipeline, 5) == std::vector{4, 5, 6, 7});
+  CHECK(grid.group(Dimension::tensor, 5) == std::vector{1, 5});
+}
+
+TEST_CASE("rank grid: numbers and coordinates are inverse, groups partition, in all 24 orders") {
+  Plan plan;
+  std::sort(plan.order.begin(), plan.order.end());
+  int orders = 0;
+  do {
+    for (int extents = 0; extents < 81; ++extents) {
+      plan.tensor = extents % 3 + 1, plan.context = extents / 3 % 3 + 1;
+      plan.data = extents / 9 % 3 + 1, plan.stages = extents / 27 + 1;
+      check_grid(plan);
+    }
+    ++orders;
+  } while (std::next_permutation(plan.order.begin(), plan.order.end()));
+  CHECK(orders == 24);
+}
+
+TEST_CASE("dimensions have the names of scenarios") {
+  std::string names;
+  for (const Dimension dimension : all_dimensions) names += std::string(name(dimension)) + " ";
+  CHECK(names == "tensor context data pipeline ");
+}

@@ -1,0 +1,179 @@
+// Every rule on a plan, with its whole message.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sim/plan/plan.h"
+#include "tests/approximately.h"
+#include "tests/sim/plan/examples.h"
+
+using namespace sim;
+using namespace sim::plan;
+
+namespace {
+
+// Of Llama-3.1-8B on 128 devices.
+Plan fitting_plan() {
+  Plan plan;
+  plan.tensor = 8, plan.stages = 4, plan.data = 4;
+  plan.sequence = 8192, plan.global_batch = 64;
+  return plan;
+}
+
+std::string text(const Plan& plan, int devices = 128) {
+  std::string result;
+  for (const Problem& problem : problems(plan, llama_8b(), devices)) {
+    if (!result.empty()) result += "\n";
+    result += fmt::format("{}|{}|{}", problem.field, problem.other_field, problem.message);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("problems: a plan that divides everything has none") {
+  CHECK(text(fitting_plan()) == "");
+  Plan plan = fitting_plan();
+  plan.schedule = ScheduleKind::interleaved, plan.virtual_stages = 2;
+  CHECK(text(plan) == "");
+  plan.sharding = Sharding::zero3;  // fully sharded stages of a pipeline are fine
+  CHECK(text(plan) == "");
+}
+
+TEST_CASE("problems: ranks and devices, with the arithmetic") {
+  Plan plan = fitting_plan();
+  plan.data = 3, plan.global_batch = 63;
+  CHECK(text(plan) ==
+        "plan.data.degree|cluster|tensor 8 x pipeline 4 x data 3 = 96 ranks, but the cluster has "
+        "128 devices");
+  CHECK(problems(plan, llama_8b(), 128).front().hint ==
+        "write plan.data.degree: 4, or leave it out");
+  plan.context = 5, plan.sequence = 8000;
+  CHECK(text(plan) ==
+        "plan.data.degree|cluster|tensor 8 x context 5 x pipeline 4 x data 3 = 480 ranks, but the "
+        "cluster has 128 devices");
+  CHECK(problems(plan, llama_8b(), 128).front().hint ==
+        "choose degrees whose product is the number of devices");
+}
+
+TEST_CASE("problems: every count below 1 is named, and nothing else is tried") {
+  Plan plan = fitting_plan();
+  plan.tensor = 0, plan.micro_batch = -1;
+  CHECK(text(plan) ==
+        "plan.tensor||plan.tensor is 0, but must be at least 1\n"
+        "training.micro_batch||training.micro_batch is -1, but must be at least 1");
+}
+
+TEST_CASE("problems: tensor against heads, hidden, feed-forward and key-value heads") {
+  // Llama-3.1-8B: 32 heads, 8 key-value heads, hidden 4096, feed-forward 14336 = 2^11 x 7.
+  Plan plan = fitting_plan();
+  plan.tensor = 7, plan.sequence = 7 * 1024;
+  CHECK(text(plan, 7 * 16) ==
+        "plan.tensor|dnn|tensor 7 does not divide the 32 attention heads\n"
+        "plan.tensor|dnn|tensor 7 does not divide the 4096 columns of the hidden state\n"
+        "plan.tensor|dnn|tensor 7 neither divides the 8 key-value heads nor is a multiple of them");
+  plan.tensor = 16, plan.sequence = 8192;  // two ranks hold the same key-value head
+  CHECK(text(plan, 16 * 16) == "");
+  dnn::Transformer twelve = llama_8b();
+  twelve.heads = twelve.kv_heads = 12;
+  twelve.hidden = 4096, twelve.ffn = 4096;
+  plan.tensor = 8;
+  const auto found = problems(plan, twelve, 128);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].message == "tensor 8 does not divide the 12 attention heads");
+  CHECK(found[1].message ==
+        "tensor 8 neither divides the 12 key-value heads nor is a multiple of them");
+}
+
+TEST_CASE("problems: sequence parallelism and context split the tokens") {
+  Plan plan = fitting_plan();
+  plan.sequence = 8190;
+  CHECK(text(plan) ==
+        "plan.tensor|training.sequence|tensor 8 does not divide the 8190 tokens of a sequence, "
+        "which sequence parallelism splits");
+  plan.sequence_parallel = false;
+  CHECK(text(plan) == "");
+  plan.context = 4, plan.data = 1;
+  CHECK(text(plan) ==
+        "plan.context|training.sequence|context 4 does not divide the 8190 tokens of a sequence");
+}
+
+TEST_CASE("problems: the global batch is whole micro-batches on every replica") {
+  Plan plan = fitting_plan();
+  plan.micro_batch = 3;
+  CHECK(text(plan) ==
+        "training.global_batch|training.micro_batch|micro_batch 3 x data 4 = 12 does not divide "
+        "the global batch of 64");
+  CHECK(problems(plan, llama_8b(), 128).front().hint == "write 60 or 72");
+  plan.global_batch = 5;
+  CHECK(problems(plan, llama_8b(), 128).front().hint == "write 12");
+}
+
+TEST_CASE("problems: layers, even and listed") {
+  Plan plan = fitting_plan();
+  plan.stages = 64;
+  CHECK(text(plan, 64 * 32) == "plan.pipeline.stages|dnn|stages 64, but the dnn has 32 layers");
+  plan = fitting_plan();
+  plan.schedule = ScheduleKind::interleaved, plan.virtual_stages = 9;
+  CHECK(text(plan) ==
+        "plan.pipeline.stages|dnn|stages 4 x virtual_stages 9 = 36, but the dnn has 32 layers");
+  plan = fitting_plan();
+  plan.layers = {8, 8, 16};
+  CHECK(text(plan) ==
+        "plan.pipeline.layers|plan.pipeline.stages|3 numbers of layers, but stages 4 x "
+        "virtual_stages 1 = 4");
+  plan.layers = {7, 8, 8, 8};
+  CHECK(text(plan) ==
+        "plan.pipeline.layers|dnn|the layers of all stages are 31, but the dnn has 32");
+  plan.layers = {-1, 17, 8, 8};
+  CHECK(text(plan) == "plan.pipeline.layers||a virtual stage has a negative number of layers");
+  plan.layers = {0, 16, 8, 8};  // a first stage with the embedding alone
+  CHECK(text(plan) == "");
+}
+
+TEST_CASE("problems: what schedules need") {
+  Plan plan = fitting_plan();
+  plan.virtual_stages = 2;
+  CHECK(text(plan) ==
+        "plan.pipeline.virtual_stages|plan.pipeline.schedule|2 virtual stages, but the schedule is "
+        "not interleaved");
+  plan.schedule = ScheduleKind::interleaved, plan.virtual_stages = 1;
+  CHECK(text(plan) ==
+        "plan.pipeline.schedule|plan.pipeline.virtual_stages|interleaved-1f1b needs at least 2 "
+        "stages and 2 virtual stages, not 4 and 1");
+  plan.virtual_stages = 2, plan.global_batch = 72;
+  CHECK(text(plan) ==
+        "plan.pipeline.stages|training.global_batch|4 stages do not divide the 18 micro-batches of "
+        "a replica");
+}
+
+TEST_CASE("problems: the order of placement is a permutation") {
+  Plan plan = fitting_plan();
+  plan.order = {Dimension::tensor, Dimension::data, Dimension::data, Dimension::pipeline};
+  CHECK(text(plan) == "placement.order||the order names data twice");
+}
+
+TEST_CASE("problems: numbers that no product can hold are reported, not wrapped") {
+  constexpr int most = std::numeric_limits<int>::max();
+  constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
+  Plan plan = fitting_plan();
+  plan.tensor = plan.context = plan.stages = plan.data = plan.virtual_stages = most;
+  plan.sequence = plan.global_batch = plan.micro_batch = longest;
+  const auto found = problems(plan, llama_8b(), 128);
+  REQUIRE(!found.empty());
+  CHECK(found.front().field == "plan.data.degree");
+  plan = fitting_plan();
+  plan.global_batch = 4 * (std::int64_t{1} << 40);
+  CHECK(text(plan) ==
+        "training.global_batch|training.micro_batch|1099511627776 micro-batches on each replica "
+        "are more than can be scheduled");
+}
+
+TEST_CASE("layers: an even split gives the remainder to the earlier virtual stages") {
+  Plan plan;
+  plan.stages = 2, plan.virtual_stages = 2;
+  CHECK(layers_per_virtual_stage(plan, 8) == std::vector{2, 2, 2, 2});
+  CHECK(layers_per_virtual_stage(plan, 11) == std::vector{3, 3, 3, 2});
+  plan.layers = {1, 2, 3, 5};
+  CHECK(layers_per_virtual_stage(plan, 11) == std::vector{1, 2, 3, 5});
+}
