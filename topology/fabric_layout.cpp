@@ -1,3 +1,4 @@
+// Which leaf a NIC hangs from, and every link and switch between leaves.
 #include "topology/fabric_layout.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The entry to all checks of a description, and the checks that both kinds of cluster share.
 #include "topology/findings.h"
 
 #include <fmt/format.h>

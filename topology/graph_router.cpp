@@ -169,9 +169,10 @@ class GraphRouter : public Router {
 
   Sprayed spray(VertexIndex from, VertexIndex to) const {
     const Tree& distances = tree(to);
+    const std::optional<Distance>& distance = distances[static_cast<std::size_t>(from)];
+    if (!distance) sim::bug("no path in a connected graph");
     Sprayed result;
-    result.latency = Seconds(
-        static_cast<double>(distances[static_cast<std::size_t>(from)]->picoseconds) * 1e-12);
+    result.latency = Seconds(static_cast<double>(distance->picoseconds) * 1e-12);
     std::map<std::size_t, double> level{{static_cast<std::size_t>(from), 1.0}};
     while (level.size() > 1 || level.begin()->first != static_cast<std::size_t>(to)) {
       std::map<std::size_t, double> next_level;

@@ -1,3 +1,4 @@
+// Counts the links of a host and numbers them.
 #include "topology/host_layout.h"
 
 #include <algorithm>

@@ -39,12 +39,14 @@ class HostLayout {
   std::int64_t mesh_link(int device, std::int64_t position, std::int64_t peer) const {
     return device * scale_up_stride_ + (peer < position ? peer : peer - 1);
   }
-  std::int64_t pcie_link(int device) const { return first_pcie_ + 2 * device; }
-  std::int64_t switch_link(int pcie_switch) const { return first_switch_ + 2 * pcie_switch; }
-  std::int64_t socket_link(int from, int to) const {
-    return first_socket_ + from * (sockets_ - 1) + (to < from ? to : to - 1);
+  std::int64_t pcie_link(int device) const { return first_pcie_ + 2 * std::int64_t{device}; }
+  std::int64_t switch_link(int pcie_switch) const {
+    return first_switch_ + 2 * std::int64_t{pcie_switch};
   }
-  std::int64_t nic_link(int nic) const { return first_nic_ + 2 * nic; }
+  std::int64_t socket_link(int from, int to) const {
+    return first_socket_ + std::int64_t{from} * (sockets_ - 1) + (to < from ? to : to - 1);
+  }
+  std::int64_t nic_link(int nic) const { return first_nic_ + 2 * std::int64_t{nic}; }
   std::int64_t link_count() const { return link_count_; }
 
  private:

@@ -88,8 +88,8 @@ void HostNetwork::add_domain_switches() {
     if (group.layout.domain_size() == 1) continue;
     const int step = group.description->type.scale_up.domain_hosts;
     for (HostIndex i = 0; i < group.description->count; i += step) {
-      const std::size_t device =
-          network_.first_device[static_cast<std::size_t>(group.first_host + i)];
+      const std::size_t device = network_.first_device[static_cast<std::size_t>(group.first_host) +
+                                                       static_cast<std::size_t>(i)];
       const int domain = network_.devices[device].domain;
       domain_switch_[static_cast<std::size_t>(domain)] =
           network_.vertex_of_switch(network_.switches.size());

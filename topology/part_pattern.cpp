@@ -1,8 +1,10 @@
+// Reads patterns of part names and compares names with them.
 #include "topology/part_pattern.h"
 
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace topology {
 
@@ -22,6 +24,16 @@ std::optional<Number> number_at_start(std::string_view text) {
   number.length = static_cast<std::size_t>(end - text.data());
   if (text.front() == '0' && number.length > 1) return std::nullopt;
   return number;
+}
+
+// "0..3"
+std::optional<std::pair<std::uint64_t, std::uint64_t>> range_of(std::string_view text) {
+  const auto first = number_at_start(text);
+  if (!first || text.substr(first->length, 2) != "..") return std::nullopt;
+  const std::string_view rest = text.substr(first->length + 2);
+  const auto last = number_at_start(rest);
+  if (!last || last->length != rest.size() || first->value > last->value) return std::nullopt;
+  return std::pair(first->value, last->value);
 }
 
 }  // namespace
@@ -49,12 +61,9 @@ PartPattern::PartPattern(std::string_view text) {
     } else if (first && first->length == inside.size()) {
       tokens_.push_back(Numbers{first->value, first->value});
     } else {
-      const bool has_range = first && inside.substr(first->length, 2) == "..";
-      const auto last =
-          has_range ? number_at_start(inside.substr(first->length + 2)) : std::nullopt;
-      is_valid_ =
-          last && first->length + 2 + last->length == inside.size() && first->value <= last->value;
-      if (is_valid_) tokens_.push_back(Numbers{first->value, last->value});
+      const auto range = range_of(inside);
+      is_valid_ = range.has_value();
+      if (range) tokens_.push_back(Numbers{range->first, range->second});
     }
   }
 }

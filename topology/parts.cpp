@@ -1,3 +1,4 @@
+// Looks up the parts that a pattern names: host by host, then the fabric.
 #include "topology/parts.h"
 
 #include <algorithm>
