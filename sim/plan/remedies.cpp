@@ -68,14 +68,16 @@ Kind tensor_changes(const Plan& plan) {
   return kind;
 }
 
+// Layers are written for one number of stages.
 Kind pipeline_changes(const Plan& plan) {
+  const char* also = plan.layers.empty() ? "" : ", without plan.pipeline.layers";
   Kind kind;
   for (int factor = 2; factor <= plan.data; ++factor) {
     if (plan.data % factor != 0) continue;
-    kind.push_back(
-        changed(plan, fmt::format("plan.pipeline.stages: {}", plan.stages * factor), [&](Plan& p) {
+    kind.push_back(changed(
+        plan, fmt::format("plan.pipeline.stages: {}{}", plan.stages * factor, also), [&](Plan& p) {
           p.stages *= factor, p.data /= factor;
-          p.layers.clear();  // written for another number of stages
+          p.layers.clear();
         }));
   }
   return kind;

@@ -109,6 +109,11 @@ TEST_CASE("traffic: all-to-all, 2 hosts x 2, 1 GB -> 0.25 GB to each other rank"
       traffic(Operation::all_to_all, Algorithm::direct, even_layout(2, 2), gigabytes(1));
   CHECK(by_pair(at_once) == by_pair(t));
   CHECK(at_once.inter_steps == 1);
+  // On hosts of 3 and 1 the lonely rank meets all others across the border.
+  const Traffic uneven =
+      traffic(Operation::all_to_all, Algorithm::pairwise, {{0, 0, 0, 1}}, gigabytes(1));
+  CHECK(uneven.intra_steps == 0);
+  CHECK(uneven.inter_steps == 3);
 }
 
 TEST_CASE("traffic: broadcast and send-receive move the whole buffer once") {

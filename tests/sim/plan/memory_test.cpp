@@ -207,6 +207,14 @@ TEST_CASE("remedies: of each kind the smallest change that fits 80 GB") {
   for (const Remedy& remedy : found) CHECK(remedy.peak <= Bytes(80e9));
 }
 
+TEST_CASE("remedies: more stages take the place of listed layers") {
+  Plan plan = llama_plan(Sharding::none, 4);
+  plan.stages = 2, plan.layers = {16, 16};
+  const auto found = remedies(plan, llama_8b(), bare_stack(), Bytes(80e9), 8);
+  REQUIRE(!found.empty());
+  CHECK(found.back().change == "plan.pipeline.stages: 4, without plan.pipeline.layers");
+}
+
 TEST_CASE("remedies: smaller micro-batches and recomputation, and none when nothing helps") {
   // ZeRO-3: 18 GB of state and 6.4 of gathered units. Four sequences keep 163 GB, two 82, one 41.
   Plan plan = llama_plan(Sharding::zero3);
