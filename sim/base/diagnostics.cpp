@@ -11,6 +11,8 @@ namespace {
 
 // Lines longer than this are shown in part, around the place.
 constexpr std::size_t columns_shown = 160;
+// Nobody reads more at once.
+constexpr std::size_t diagnostics_shown = 200;
 
 // One printable text per character. What a terminal could obey or not show becomes '?'.
 std::vector<std::string> characters(const std::string& line) {
@@ -143,11 +145,14 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
 std::string Diagnostics::text() const {
   const std::vector<Diagnostic> all = sorted();
   std::string result;
-  for (const Diagnostic& one : all) {
+  const std::size_t shown = std::min(all.size(), diagnostics_shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Diagnostic& one = all[i];
     result += header(one) + excerpt(one.place, source(one.place.file));
     if (!one.why.empty()) result += "  why:  " + one.why + "\n";
     if (!one.hint.empty()) result += "  hint: " + one.hint + "\n";
   }
+  if (shown < all.size()) result += fmt::format("{} more are not shown\n", all.size() - shown);
   return result + totals(all);
 }
 

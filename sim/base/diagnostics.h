@@ -46,6 +46,7 @@ class Diagnostics {
   // In order of file (first seen first), line, column; duplicates dropped.
   std::vector<Diagnostic> sorted() const;
   // All of them as text, then "3 errors" (and "1 warning") when there is more than one.
+  // Beyond 200, the rest is only counted.
   std::string text() const;
   // The lines of one source, without line ends. Empty for an unknown file.
   const std::vector<std::string>& source(const std::string& file) const;

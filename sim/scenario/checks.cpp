@@ -30,10 +30,12 @@ std::string path_of(const Finding& finding) {
   return "cluster";
 }
 
-std::string also(const std::string& why, const Place& place) {
-  if (place.line == 0) return why;
-  return fmt::format("{}{}the other value is at {}:{}:{}", why, why.empty() ? "" : "; ", place.file,
-                     place.line, place.column);
+// Adds the second place of a problem, where the file has one.
+std::string also(const Reader& reader, const plan::Problem& problem) {
+  if (problem.other_field.empty() || !reader.is_given(problem.other_field)) return problem.why;
+  const Place place = reader.place(problem.other_field);
+  return fmt::format("{}{}see also {}:{}:{}", problem.why, problem.why.empty() ? "" : "; ",
+                     place.file, place.line, place.column);
 }
 
 // Why the degree that the devices allow is none; empty: it was set.
@@ -157,9 +159,8 @@ void check_plan(Reader& reader, Draft& draft) {
       timed != nullptr ? stand_in(*timed, scenario.plan) : std::get<dnn::Transformer>(scenario.dnn);
   for (const plan::Problem& problem :
        plan::problems(scenario.plan, dnn, static_cast<int>(devices))) {
-    const Place other = problem.other_field.empty() ? Place{} : reader.place(problem.other_field);
-    reader.error(problem.field, reader.place(problem.field), problem.message,
-                 also(problem.why, other), problem.hint);
+    reader.error(problem.field, reader.place(problem.field), problem.message, also(reader, problem),
+                 problem.hint);
   }
   for (const Straggler& straggler : scenario.stragglers) {
     if (!straggler.rank || *straggler.rank < scenario.plan.ranks()) continue;

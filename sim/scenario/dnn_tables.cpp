@@ -172,7 +172,7 @@ Kind<AnyDnn> dnn_kind() {
               }
               const std::string timed_path = joined_path(path, "timed");
               reader.add_place(timed_path, times->place());
-              const auto dnn = timed.kind().read(reader, *times, timed_path);
+              const auto dnn = timed.whole(reader, *times, timed_path);
               return dnn ? std::optional<AnyDnn>(*dnn) : std::nullopt;
             }
             const auto dnn = written.read(reader, value, path);

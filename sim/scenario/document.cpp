@@ -31,7 +31,9 @@ class Spots {
 
   std::string_view rest_of_line(const YAML::Mark& mark) const {
     const std::size_t begin = offset(mark);
-    return std::string_view(text_).substr(begin, text_.find('\n', begin) - begin);
+    const std::size_t next = line(mark) + 1;
+    const std::size_t end = next < begins_.size() ? begins_[next] - 1 : text_.size();
+    return std::string_view(text_).substr(begin, end - begin);
   }
 
   Spot spot(const YAML::Mark& mark, std::size_t length) {

@@ -109,12 +109,12 @@ void Writer::dnn() {
                   need("layers"), hidden, heads, kv_heads));
   say(fmt::format("  ffn: {:.0f}\n  vocabulary: {:.0f}", ffn, vocabulary));
   if (is_llama) {
-    say("  position: rotary\n  norm: rms_norm\n  activation: silu\n  gated: true");
+    say("  position: rotary\n  norm: rms-norm\n  activation: silu\n  gated: true");
     if (row_.text("tie_emb") == "True") say("  tied_embedding: true");
     return;
   }
   say(fmt::format("  positions: {:.0f}", need("seq_len")));
-  say("  position: learned\n  norm: layer_norm\n  activation: gelu\n  gated: false\n"
+  say("  position: learned\n  norm: layer-norm\n  activation: gelu\n  gated: false\n"
       "  attention_bias: true\n  output_bias: true\n  mlp_bias: true\n  tied_embedding: true\n"
       "  dropout: 0.1");
 }

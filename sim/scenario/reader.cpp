@@ -39,8 +39,13 @@ bool is_inside_list(const std::string& path) {
 
 void Reader::error(const std::string& path, const Place& place, std::string message,
                    std::string why, std::string hint) {
-  bad_paths_.push_back(path);
+  mark_bad(path);
   diagnostics_.error(place, std::move(message), std::move(why), std::move(hint));
+}
+
+void Reader::mark_bad(const std::string& path) {
+  bad_paths_.insert(path);
+  ++error_count_;
 }
 
 void Reader::warning(const Place& place, std::string message, std::string why, std::string hint) {
@@ -48,9 +53,10 @@ void Reader::warning(const Place& place, std::string message, std::string why, s
 }
 
 bool Reader::is_clean(const std::string& path) const {
-  return std::none_of(bad_paths_.begin(), bad_paths_.end(), [&](const std::string& bad) {
-    return path.empty() || bad == path || bad.rfind(path + ".", 0) == 0;
-  });
+  if (path.empty()) return bad_paths_.empty();
+  if (bad_paths_.contains(path)) return false;
+  const auto below = bad_paths_.lower_bound(path + ".");
+  return below == bad_paths_.end() || below->rfind(path + ".", 0) != 0;
 }
 
 void Reader::add_place(const std::string& path, const Place& place) { places_[path] = place; }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ class Reader {
                std::string hint = "");
   // Whether nothing was wrong at this path and below it.
   bool is_clean(const std::string& path) const;
-  std::size_t error_count() const { return bad_paths_.size(); }
-  void mark_bad(const std::string& path) { bad_paths_.push_back(path); }
+  std::size_t error_count() const { return error_count_; }
+  void mark_bad(const std::string& path);
 
   void add_place(const std::string& path, const Place& place);
   // The place of a path or of its nearest parent.
@@ -53,7 +54,9 @@ class Reader {
   Diagnostics& diagnostics_;
   std::filesystem::path catalog_, folder_;
   std::map<std::string, std::optional<Value>> documents_;
-  std::vector<std::string> bad_paths_, defaults_, listed_files_;
+  std::set<std::string> bad_paths_;
+  std::size_t error_count_ = 0;
+  std::vector<std::string> defaults_, listed_files_;
   std::map<std::string, Place> places_;
 };
 

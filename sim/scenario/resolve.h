@@ -32,7 +32,7 @@ Kind<T> catalog_kind(const std::string& kind, const std::string& noun, Section<T
                                   const std::string& path) -> std::optional<T> {
             const auto map = resolved(reader, value, path, kind, naming);
             if (!map) return std::nullopt;
-            return section.kind().read(reader, *map, path);
+            return section.whole(reader, *map, path);
           }};
 }
 

@@ -92,13 +92,15 @@ class Section {
 
   Kind<S> kind() const {
     return {schema(),
-            [section = *this](Reader& reader, const Value& value,
-                              const std::string& path) -> std::optional<S> {
-              S result;
-              section.read(reader, value, path, result);
-              if (!reader.is_clean(path)) return std::nullopt;
-              return result;
-            }};
+            [section = *this](Reader& reader, const Value& value, const std::string& path)
+                -> std::optional<S> { return section.whole(reader, value, path); }};
+  }
+  // Nothing if anything in it is wrong.
+  std::optional<S> whole(Reader& reader, const Value& value, const std::string& path) const {
+    S result;
+    read(reader, value, path, result);
+    if (!reader.is_clean(path)) return std::nullopt;
+    return result;
   }
 
  private:

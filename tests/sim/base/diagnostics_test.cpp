@@ -80,6 +80,16 @@ TEST_CASE("diagnostics: a place outside the text is printed without a line") {
   CHECK(beyond.text() == "f:1:50: error: m\nx\n ^\n");
 }
 
+TEST_CASE("diagnostics: beyond 200 the rest is only counted") {
+  Diagnostics all;
+  for (int line = 1; line <= 250; ++line) all.error({"f", line, 1, 1}, "m");
+  const std::string text = all.text();
+  CHECK(text.find("f:200:1") != std::string::npos);
+  CHECK(text.find("f:201:1") == std::string::npos);
+  CHECK(text.find("50 more are not shown\n250 errors\n") != std::string::npos);
+  CHECK(all.sorted().size() == 250);
+}
+
 TEST_CASE("diagnostics: any places in any bytes can be printed") {
   std::mt19937 random(3);
   for (int i = 0; i < 500; ++i) {
