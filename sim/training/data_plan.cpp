@@ -2,6 +2,7 @@
 #include "sim/training/data_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim::training {
 
@@ -156,11 +157,12 @@ void Planner::shard_fully() {
   std::vector<Visit> visits;
   for (int i = 0; i < static_cast<int>(passes_.size()); ++i) {
     const Pass& pass = passes_[static_cast<std::size_t>(i)];
+    bool is_first = true;
     for (int u = 0; u < static_cast<int>(units_of(pass).size()); ++u) {
       const Unit& unit = unit_at(pass, u);
       if (unit.costs->parameter_bytes == 0) continue;
       const bool is_backward = pass.kind == Pass::Kind::backward;
-      const bool is_kept = is_backward && u == 0 && i > 0 &&
+      const bool is_kept = is_backward && std::exchange(is_first, false) && i > 0 &&
                            passes_[static_cast<std::size_t>(i) - 1] ==
                                Pass{Pass::Kind::forward, pass.micro_batch, pass.virtual_stage};
       visits.push_back({i, u, &unit, is_backward, is_kept});
