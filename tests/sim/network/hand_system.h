@@ -1,0 +1,148 @@
+// Systems written by hand: one program a stream, waits by stream and number of steps.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/network/execution.h"
+
+namespace sim::network {
+
+// Waits until each of the streams has ended so many of its steps.
+struct WaitFor {
+  std::vector<std::int32_t> streams;
+  std::int32_t steps = 1;
+  std::uint8_t kind_in_progress = 0, kind_late = 0;
+  std::vector<std::int32_t> reserve = {};  // resources
+};
+
+struct Operation {
+  std::string label = {};
+  Picoseconds lag = 0, work = 0;
+  std::vector<Use> uses = {};
+  std::vector<WaitFor> waits = {};
+  std::int64_t weight = weight_one;
+  std::int64_t reserve = 0;
+  std::uint8_t kind = 0;
+  std::vector<Part> parts = {};
+};
+
+class HandSystem {
+ public:
+  // Returns the number of the resource.
+  std::int32_t resource(std::string name, std::int64_t capacity) {
+    result_.capacity.push_back(capacity);
+    result_.resource_names.push_back(std::move(name));
+    return static_cast<std::int32_t>(result_.capacity.size()) - 1;
+  }
+  // Returns the number of the stream.
+  std::int32_t stream(std::string name, std::vector<Operation> operations = {}) {
+    result_.stream_names.push_back(std::move(name));
+    operations_.push_back(std::move(operations));
+    return static_cast<std::int32_t>(operations_.size()) - 1;
+  }
+  HandSystem& add(std::int32_t stream, Operation operation) {
+    operations_[static_cast<std::size_t>(stream)].push_back(std::move(operation));
+    return *this;
+  }
+  HandSystem& change(Picoseconds at, std::int32_t resource, std::int64_t capacity) {
+    result_.changes.push_back({at, resource, capacity});
+    return *this;
+  }
+  HandSystem& iterations(int count) {
+    result_.iterations = count;
+    return *this;
+  }
+  HandSystem& observe(std::int32_t resource) {
+    result_.observed.push_back(resource);
+    return *this;
+  }
+
+  // All streams are accounted and recorded. Milestone n is n steps.
+  System take() const {
+    System system = result_;
+    std::size_t longest = 0;
+    for (const auto& operations : operations_) longest = std::max(longest, operations.size());
+    for (const auto& operations : operations_) write(operations, longest, system);
+    return system;
+  }
+
+  const std::vector<std::vector<Operation>>& operations() const { return operations_; }
+
+ private:
+  template <typename T>
+  static std::int32_t size(const std::vector<T>& list) {
+    return static_cast<std::int32_t>(list.size());
+  }
+
+  static std::int32_t footprint(const std::vector<Coefficient>& coefficients, std::int32_t first,
+                                System& system) {
+    system.footprints.push_back({size(system.coefficients), size(coefficients)});
+    system.coefficients.insert(system.coefficients.end(), coefficients.begin(), coefficients.end());
+    return size(system.footprints) - 1 - first;
+  }
+
+  static void write(const std::vector<Operation>& operations, std::size_t longest, System& system) {
+    Program program;
+    for (std::size_t n = 0; n <= longest; ++n) {
+      program.milestones.push_back(static_cast<std::int32_t>(n));
+    }
+    const Stream stream{.program = size(system.programs),
+                        .first_slot = size(system.slots),
+                        .first_footprint = size(system.footprints),
+                        .owner = 0,
+                        .is_accounted = true,
+                        .is_recorded = true};
+    for (const Operation& operation : operations) {
+      program.steps.push_back({.lag = operation.lag,
+                               .work = operation.work,
+                               .weight = operation.weight,
+                               .reserve = operation.reserve,
+                               .first_wait = size(program.waits),
+                               .first_use = size(program.uses),
+                               .first_part = size(program.parts),
+                               .label = size(program.labels),
+                               .wait_count = static_cast<std::uint16_t>(operation.waits.size()),
+                               .use_count = static_cast<std::uint16_t>(operation.uses.size()),
+                               .part_count = static_cast<std::uint16_t>(operation.parts.size()),
+                               .kind = operation.kind});
+      program.labels.push_back(operation.label);
+      program.parts.insert(program.parts.end(), operation.parts.begin(), operation.parts.end());
+      for (const WaitFor& wait : operation.waits) {
+        std::vector<Coefficient> reserved;
+        for (const std::int32_t resource : wait.reserve) reserved.push_back({.resource = resource});
+        const std::int32_t reserve =
+            reserved.empty() ? -1 : footprint(reserved, stream.first_footprint, system);
+        program.waits.push_back({size(system.slots) - stream.first_slot, wait.steps, reserve});
+        system.slots.push_back(
+            {size(system.members), size(wait.streams), wait.kind_in_progress, wait.kind_late});
+        system.members.insert(system.members.end(), wait.streams.begin(), wait.streams.end());
+      }
+      for (const Use& use : operation.uses) {
+        program.uses.push_back(
+            {footprint({{.resource = use.resource}}, stream.first_footprint, system), use.amount});
+      }
+    }
+    system.programs.push_back(std::move(program));
+    system.streams.push_back(stream);
+  }
+
+  System result_;
+  std::vector<std::vector<Operation>> operations_;  // [stream]
+};
+
+// REQUIRES: it comes to an end.
+inline Outcome outcome(const System& system) {
+  auto result = run(system);
+  if (const Stuck* stuck = std::get_if<Stuck>(&result)) {
+    invariant(false, stuck->cycle.c_str());
+  }
+  return std::get<Outcome>(std::move(result));
+}
+
+inline constexpr Picoseconds millisecond = 1'000'000'000;
+
+}  // namespace sim::network
