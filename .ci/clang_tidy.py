@@ -62,12 +62,13 @@ def look(build: pathlib.Path, path: str, mark: pathlib.Path, deadline: float) ->
         return ""
     if time.monotonic() > deadline:
         return None
-    run = subprocess.run([TIDY, "--quiet", "-p", str(build), path], stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, text=True, check=False)
+    run = subprocess.run([TIDY, "--quiet", "-p", str(build), path], capture_output=True, text=True,
+                         check=False)
     if run.returncode == 0:
         mark.touch()
         return ""
-    return run.stdout or f"{path}: error: {TIDY} failed\n"
+    said = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    return run.stdout or f"{path}: error: {TIDY} ended with {run.returncode}: {said}\n"
 
 
 def problems(root: pathlib.Path, answers: list[str]) -> list[str]:
