@@ -51,6 +51,17 @@ TEST_CASE("attribution: several waits -> the one met last is blamed for the whol
   CHECK(times_of(system, a) == expected);
 }
 
+TEST_CASE("attribution: the one met last is blamed even if it started first") {
+  // b: 3-4 ms, c: 0-6 ms; c, of a higher slot, is what is waited for in the end.
+  HandSystem system;
+  const auto b = system.stream("b", {{.work = 3 * ms}, {.work = 1 * ms}});
+  const auto c = system.stream("c", {{.work = 6 * ms}});
+  const auto a =
+      system.stream("a", {{.waits = {{{b}, 2, busy, late}, {{c}, 1, busy_too, late_too}}}});
+  const Times expected{0, 0, 0, 0, 6 * ms};
+  CHECK(times_of(system, a) == expected);
+}
+
 TEST_CASE("attribution: met at one instant -> the one that started last, then the lowest slot") {
   // b: 2-8 ms, c: 5-8 ms, d: 5-8 ms.
   HandSystem system;
@@ -93,6 +104,12 @@ TEST_CASE("attribution: a merged operation -> its parts, in proportion where it 
     const Times alone{0, 6, 3, 1}, slowed{0, 11, 5, 3};
     CHECK(times_of(system, a) == (is_slow ? slowed : alone));
   }
+}
+
+TEST_CASE("attribution: a merged operation that takes no time -> no time for its parts") {
+  HandSystem system;
+  const auto a = system.stream("a", {{.kind = late, .parts = {{work, 0}, {busy, 0}}}});
+  CHECK(times_of(system, a) == Times{});
 }
 
 TEST_CASE("attribution: kinds sum to the end of the stream -> 500 random systems, last iteration") {

@@ -214,3 +214,16 @@ TEST_CASE("run: loads over time of an observed link -> each change once, in unit
     CHECK((result.loads[i].load == (Int128{expected[i].second} << rate_bits)));
   }
 }
+
+TEST_CASE("run: an observed link that is idle at first -> a load of zero at the start") {
+  HandSystem system;
+  const auto link = system.resource("link", 100);
+  system.observe(link);
+  system.stream("a", {{.lag = 4, .work = 6, .uses = {{link, 60}}}});
+  const Outcome result = outcome(system.take());
+  REQUIRE(result.loads.size() == 3);
+  CHECK(result.loads[0].at == 0);
+  CHECK((result.loads[0].load == 0));
+  CHECK(result.loads[1].at == 4);
+  CHECK(result.loads[2].at == 10);
+}
