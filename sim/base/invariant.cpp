@@ -1,3 +1,4 @@
+// Reports a bug of ours and stops.
 #include "sim/base/invariant.h"
 
 #include <cstdio>

@@ -24,7 +24,6 @@ class Execution {
   }
 
   std::variant<Outcome, Stuck> run();
-
  private:
   struct State {
     std::int32_t position = 0;         // steps ended in this iteration
@@ -100,7 +99,7 @@ void Execution::begin_iteration(bool is_last) {
   }
 }
 
-// The stream comes to its next step: counts what it must wait for.
+// At its next step: counts what the stream must wait for.
 void Execution::arrive(std::int32_t stream) {
   State& s = state(stream);
   const Program& p = program(stream);
