@@ -9,7 +9,6 @@
 #include "sim/network/stuck.h"
 
 namespace sim::network {
-
 namespace {
 
 class Execution {
@@ -51,7 +50,6 @@ class Execution {
     return system_.slots[static_cast<std::size_t>(
         system_.streams[static_cast<std::size_t>(stream)].first_slot + slot)];
   }
-
   void begin_iteration(bool is_last);
   void arrive(std::int32_t stream);
   void meet(std::int32_t stream, std::int32_t wait_index, std::int32_t target);
@@ -399,5 +397,4 @@ std::variant<Outcome, Stuck> Execution::run() {
 }  // namespace
 
 std::variant<Outcome, Stuck> run(const System& system) { return Execution(system).run(); }
-
 }  // namespace sim::network

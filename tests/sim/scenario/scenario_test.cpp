@@ -194,7 +194,7 @@ plan: {pipeline: {stages: 4}}
 TEST_CASE("scenario: spares do not work, and are taken from the last hosts") {
   const Scenario s = must_read(R"(maquette: 1
 cluster:
-  hosts: [{name: a, count: 3, type: box}, {name: b, count: 2, type: {base: box, devices: 4, nics: 4}}]
+  hosts: [{name: a, count: 3, type: box}, {name: b, count: 2, type: {base: box,devices: 4,nics: 4}}]
   fabric: {kind: one-switch, link: 400 Gbit/s, latency: 1 us}
   spares: 3
 dnn: {name: tiny}
