@@ -267,7 +267,8 @@ void LaneWriter::write_host() {
     if (launches_[i].kernels > 0) {
       ProgramWriter::StepSpec spec{
           .label = "launch", .category = Category::host, .work = launches_[i].duration};
-      const std::int64_t needed = before[i + 1] - in_.stack->host_run_ahead;
+      // A merged step starts launching when its first launch may go ahead.
+      const std::int64_t needed = before[i] + 1 - in_.stack->host_run_ahead;
       while (ended < i && before[ended] < needed) ++ended;
       if (ended > 0) {
         const int milestone = identity + static_cast<int>(ended);
