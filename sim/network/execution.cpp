@@ -23,6 +23,7 @@ class Execution {
   }
 
   std::variant<Outcome, Stuck> run();
+
  private:
   struct State {
     std::int32_t position = 0;         // steps ended in this iteration
@@ -353,10 +354,8 @@ bool Execution::run_iteration(bool is_last) {
     if (unfinished_ == 0) return true;
     const bool has_change = next_change_ < system_.changes.size();
     if (heap_.empty() && !has_change) return false;
-    const Picoseconds next = heap_.empty() ? system_.changes[next_change_].at
-                             : has_change
-                                 ? std::min(heap_.earliest(), system_.changes[next_change_].at)
-                                 : heap_.earliest();
+    Picoseconds next = has_change ? system_.changes[next_change_].at : Sharing::never;
+    if (!heap_.empty()) next = std::min(next, heap_.earliest());
     now_ = std::max(now_, next);
   }
 }
