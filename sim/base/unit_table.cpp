@@ -10,6 +10,14 @@ constexpr double kibi = 1024, mebi = kibi * 1024, gibi = mebi * 1024, tebi = gib
                  pebi = tebi * 1024;
 constexpr double hour = 3600, day = 24 * hour, year = 365 * day;
 
+std::vector<Unit> byte_rate_units() {
+  return {{"bit/s", 1, 8},    {"kbit/s", 1e3, 8},  {"Mbit/s", 1e6, 8},
+          {"Gbit/s", 1e9, 8}, {"Tbit/s", 1e12, 8}, {"B/s"},
+          {"kB/s", 1e3},      {"MB/s", 1e6},       {"GB/s", 1e9},
+          {"TB/s", 1e12},     {"KiB/s", kibi},     {"MiB/s", mebi},
+          {"GiB/s", gibi},    {"TiB/s", tebi}};
+}
+
 std::vector<DimensionUnits> make_units() {
   return {
       {Dimension::time,
@@ -41,25 +49,7 @@ std::vector<DimensionUnits> make_units() {
         {"GiB", gibi},
         {"TiB", tebi},
         {"PiB", pebi}}},
-      {Dimension::byte_rate,
-       "bytes per second",
-       "GB/s",
-       "400 Gbit/s",
-       false,
-       {{"bit/s", 1, 8},
-        {"kbit/s", 1e3, 8},
-        {"Mbit/s", 1e6, 8},
-        {"Gbit/s", 1e9, 8},
-        {"Tbit/s", 1e12, 8},
-        {"B/s"},
-        {"kB/s", 1e3},
-        {"MB/s", 1e6},
-        {"GB/s", 1e9},
-        {"TB/s", 1e12},
-        {"KiB/s", kibi},
-        {"MiB/s", mebi},
-        {"GiB/s", gibi},
-        {"TiB/s", tebi}}},
+      {Dimension::byte_rate, "bytes per second", "GB/s", "400 Gbit/s", false, byte_rate_units()},
       {Dimension::flop_rate,
        "operations per second",
        "TFLOP/s",

@@ -98,6 +98,7 @@ std::optional<Scenario> read_scenario_text(const std::string& name, const std::s
                                            const std::vector<Override>& overrides,
                                            const std::filesystem::path& catalog,
                                            Diagnostics& diagnostics) {
+  diagnostics.add_source(name, text);
   return read_root(parse_document(name, text, diagnostics), name, name, overrides, catalog,
                    diagnostics);
 }

@@ -259,3 +259,35 @@ TEST_CASE("catalog: every entry of the tests can be read on its own") {
   CHECK_FALSE(read_device("g10", test_catalog, diagnostics));
   CHECK(diagnostics.text().find("did you mean 'g100'?") != std::string::npos);
 }
+
+TEST_CASE("catalog: every entry that users can name can be read") {
+  enter_repository();
+  const std::filesystem::path catalog = "scenarios/catalog";
+  Diagnostics diagnostics;
+  int entries = 0;
+  const auto all = [&](const std::string& kind, const auto& read_one) {
+    for (const std::string& name : catalog_names(catalog, kind)) {
+      CAPTURE(name);
+      CHECK(read_one(name, catalog, diagnostics).has_value());
+      ++entries;
+    }
+  };
+  all("devices", read_device);
+  all("hosts", read_host);
+  all("clusters", read_cluster);
+  all("dnns", read_dnn);
+  all("stacks", read_stack);
+  CHECK(entries > 20);
+  CHECK(diagnostics.text().empty());
+}
+
+TEST_CASE("scenario: text that is in no file reads the same, and shows its lines") {
+  enter_repository();
+  Diagnostics diagnostics;
+  const auto right = read_scenario_text("row 7", whole_scenario, {}, test_catalog, diagnostics);
+  REQUIRE(right);
+  CHECK(right->plan.tensor == must_read(whole_scenario).plan.tensor);
+  CHECK_FALSE(read_scenario_text("row 7", "maquette: 2\n", {}, test_catalog, diagnostics));
+  CHECK(diagnostics.text().find("row 7:1:11: error") != std::string::npos);
+  CHECK(diagnostics.text().find("maquette: 2\n          ^\n") != std::string::npos);
+}
