@@ -21,7 +21,7 @@ profiles::Precision precision_of(const std::string& name) {
 }
 
 std::shared_ptr<const profiles::Profile> profile_of(const profiles::DeviceType& device,
-                                                   const Place& place, Diagnostics& diagnostics) {
+                                                    const Place& place, Diagnostics& diagnostics) {
   if (device.is_ideal) return profiles::ideal_profile(device);
   if (device.profile.empty()) return profiles::datasheet_profile(device);
   try {

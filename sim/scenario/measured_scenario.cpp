@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <span>
 
 #include "sim/scenario/measured.h"
 
