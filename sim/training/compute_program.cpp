@@ -32,6 +32,7 @@ class LaneWriter {
   };
 
   void pass(int index);
+  bool outruns_host(int index) const;
   void segment(int index);
   void operators(int index);
   void tally(const CostedOperator& o) {
@@ -217,6 +218,19 @@ void LaneWriter::operators(int index) {
   if (!pending_.empty()) add({.label = "pass ends"}, {});
 }
 
+// With more launches than the host may be ahead, it waits in the middle of the pass.
+bool LaneWriter::outruns_host(int index) const {
+  if (!has_host_) return false;
+  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
+  const int count =
+      static_cast<int>((*in_.units)[static_cast<std::size_t>(p.virtual_stage)].size());
+  int launches = 0;
+  for (int u = 0; u < count; ++u) {
+    for (const CostedOperator& o : operators_of(p, u)) launches += o.kernels;
+  }
+  return launches > in_.stack->host_run_ahead;
+}
+
 void LaneWriter::pass(int index) {
   const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
   const int stages = in_.plan->stages;
@@ -228,7 +242,8 @@ void LaneWriter::pass(int index) {
     pending_.push_back({is_forward ? slot_receive_forward : slot_receive_backward,
                         milestones_.forward(sender / stages, p.micro_batch)});
   }
-  if (in_.always_operators || in_.data->is_concurrent[static_cast<std::size_t>(index)]) {
+  if (in_.always_operators || in_.data->is_concurrent[static_cast<std::size_t>(index)] ||
+      outruns_host(index)) {
     operators(index);
   } else {
     segment(index);
