@@ -1,0 +1,95 @@
+// Which data-parallel collectives a stage issues, and what they wait for.
+#include "sim/training/data_plan.h"
+
+#include <doctest/doctest.h>
+
+using namespace sim;
+using namespace sim::training;
+using collective::Operation;
+using plan::Pass;
+using plan::Sharding;
+
+namespace {
+
+struct Stage {
+  UnitCosts layer, empty;
+  std::vector<std::vector<Unit>> units;
+  std::vector<Pass> passes;
+  plan::Plan plan;
+  dnn::SoftwareStack stack;
+
+  Stage(int layers, int micro_batches, Sharding sharding) {
+    layer.gradient_bytes = 100;
+    layer.parameter_bytes = 50;
+    units.resize(1);
+    units[0].push_back({&empty, "embedding"});
+    for (int l = 0; l < layers; ++l) units[0].push_back({&layer, "layer"});
+    plan.data = 2;
+    plan.micro_batch = 1;
+    plan.global_batch = 2 * micro_batches;
+    plan.sharding = sharding;
+    passes = plan::schedule(plan::ScheduleKind::one_f_one_b, 1, 1, micro_batches, 0);
+    stack.overlaps_gradient_reduction = true;
+  }
+  Stage(const Stage&) = delete;
+  DataPlan run() const { return data_plan(plan, stack, passes, units); }
+};
+
+}  // namespace
+
+TEST_CASE("data plan: one replica -> no traffic") {
+  Stage stage(2, 1, Sharding::none);
+  stage.plan.data = 1;
+  CHECK(stage.run().operations.empty());
+}
+
+TEST_CASE("data plan: buckets of two layers of five -> all-reduces of 200, 200 and 100 bytes") {
+  Stage stage(5, 3, Sharding::none);
+  stage.stack.bucket = Bytes(150);
+  const DataPlan plan = stage.run();
+  REQUIRE(plan.operations.size() == 3);
+  CHECK(plan.operations[0].bytes == 200);
+  CHECK(plan.operations[1].bytes == 200);
+  CHECK(plan.operations[2].bytes == 100);
+  for (const DataOperation& o : plan.operations) CHECK(o.operation == Operation::all_reduce);
+  // Only the last backward pass (the sixth of F B F B F B) raises buckets.
+  for (const Hook& hook : plan.hooks) CHECK(hook.pass == 5);
+  CHECK(plan.is_concurrent == std::vector<bool>{false, false, false, false, false, true});
+  CHECK(plan.optimizer_waits == 2);
+}
+
+TEST_CASE("data plan: gradients together are the same bytes whatever the bucket") {
+  for (const double bucket : {0.0, 1.0, 150.0, 250.0, 1e9}) {
+    CAPTURE(bucket);
+    Stage stage(7, 2, Sharding::zero1);
+    stage.stack.bucket = Bytes(bucket);
+    double reduced = 0, gathered = 0;
+    for (const DataOperation& o : stage.run().operations) {
+      (o.operation == Operation::reduce_scatter ? reduced : gathered) += o.bytes;
+    }
+    CHECK(reduced == 700);
+    CHECK(gathered == 350);
+  }
+}
+
+TEST_CASE("data plan: ZeRO-2 scatters after every micro-batch") {
+  Stage stage(2, 3, Sharding::zero2);
+  int scatters = 0;
+  for (const DataOperation& o : stage.run().operations) {
+    scatters += o.operation == Operation::reduce_scatter;
+  }
+  CHECK(scatters == 3);
+}
+
+TEST_CASE("data plan: ZeRO-3, 2 layers -> gathers f0 f1 b0 (b1 is still whole), scatters b1 b0") {
+  Stage stage(2, 1, Sharding::zero3);
+  const DataPlan plan = stage.run();
+  REQUIRE(plan.operations.size() == 5);
+  CHECK(plan.operations[0].operation == Operation::all_gather);
+  CHECK(plan.operations[1].operation == Operation::all_gather);
+  CHECK(plan.operations[2].operation == Operation::all_gather);
+  CHECK(plan.operations[2].event == 1);  // when the forward of layer 1 has ended
+  CHECK(plan.operations[3].operation == Operation::reduce_scatter);
+  CHECK(plan.operations[4].operation == Operation::reduce_scatter);
+  CHECK(plan.optimizer_waits == 4);
+}
