@@ -18,6 +18,7 @@ import time
 
 TIDY = "clang-tidy-16"  # the first one of Debian 12 that knows std::source_location
 FOLDERS = ("sim/", "topology/", "calibrate/", "kernels/", "analysis/")
+FILE_LIMIT = 180  # seconds; no check may take for ever
 LIMIT = float(os.environ.get("TIDY_SECONDS", "220")) or float("inf")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "maquette-tidy"
 
@@ -62,8 +63,11 @@ def look(build: pathlib.Path, path: str, mark: pathlib.Path, deadline: float) ->
         return ""
     if time.monotonic() > deadline:
         return None
-    run = subprocess.run([TIDY, "--quiet", "-p", str(build), path], capture_output=True, text=True,
-                         check=False)
+    try:
+        run = subprocess.run([TIDY, "--quiet", "-p", str(build), path], capture_output=True,
+                             text=True, check=False, timeout=FILE_LIMIT)
+    except subprocess.TimeoutExpired:
+        return f"{path}: error: {TIDY} took longer than {FILE_LIMIT} s\n"
     if run.returncode == 0:
         mark.touch()
         return ""
