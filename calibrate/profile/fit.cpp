@@ -72,7 +72,7 @@ ProfileData fit_public_data(const std::string& name, const std::filesystem::path
 std::filesystem::path fit_public_profile(const std::string& name,
                                          const std::filesystem::path& folder,
                                          const std::filesystem::path& output) {
-  const std::filesystem::path file = output / (name + ".h5");
+  std::filesystem::path file = output / (name + ".h5");
   write_profile(file, fit_public_data(name, folder));
   return file;
 }

@@ -141,13 +141,18 @@ GaussianProcess fit_process(const std::vector<std::vector<double>>& features,
     const double deviation = std::max(std::sqrt(square / static_cast<double>(count)), 1e-9);
     process.centre.push_back(mean);
     process.scale.push_back(1 / deviation);
-    for (std::size_t i = 0; i < count; ++i) points(i, d) = (features[i][d] - mean) / deviation;
+    for (std::size_t i = 0; i < count; ++i) {
+      points(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(d)) =
+          (features[i][d] - mean) / deviation;
+    }
   }
-  for (std::size_t i = 0; i < count; ++i) values[i] = residuals[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    values[static_cast<Eigen::Index>(i)] = residuals[i];
+  }
   const Hyper hyper = best_hyper(points, values);
   for (std::size_t d = 0; d < dims; ++d) {
     process.scale[d] /= hyper.length[d];
-    points.col(d) /= hyper.length[d];
+    points.col(static_cast<Eigen::Index>(d)) /= hyper.length[d];
   }
   MatrixXd kernel(count, count);
   const double signal = hyper.signal * hyper.signal;

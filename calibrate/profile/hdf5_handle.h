@@ -19,7 +19,8 @@ class Hdf5Handle {
   ~Hdf5Handle() {
     if (id_ >= 0) Close(id_);
   }
-  operator hid_t() const { return id_; }
+  // Stands in for the number it holds in every call.
+  operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor)
   bool is_open() const { return id_ >= 0; }
 
  private:

@@ -53,7 +53,7 @@ std::vector<Training> training_of(const std::filesystem::path& file) {
   return rows;
 }
 
-Factor factor_of(std::vector<double> ratios, std::string source) {
+Factor factor_of(const std::vector<double>& ratios, const std::string& source) {
   const double middle = median(ratios);
   const double spread =
       std::max(quantile(ratios, 0.9) - middle, middle - quantile(ratios, 0.1)) / middle;

@@ -97,7 +97,7 @@ std::vector<std::string> split_lines(const std::string& text) {
 
 }  // namespace
 
-void Diagnostics::add_source(const std::string& file, std::string text) {
+void Diagnostics::add_source(const std::string& file, const std::string& text) {
   if (std::find(order_.begin(), order_.end(), file) == order_.end()) order_.push_back(file);
   sources_[file] = split_lines(text);
 }

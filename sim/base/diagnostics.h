@@ -38,7 +38,7 @@ struct Diagnostic {
 class Diagnostics {
  public:
   // Keeps the text of a file, so that its lines can be shown.
-  void add_source(const std::string& file, std::string text);
+  void add_source(const std::string& file, const std::string& text);
   void error(Place place, std::string message, std::string why = "", std::string hint = "");
   void warning(Place place, std::string message, std::string why = "", std::string hint = "");
 

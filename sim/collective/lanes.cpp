@@ -30,7 +30,7 @@ Traffic all_reduce(const Hosts& hosts, const Lanes& lanes, Bytes size) {
       add_chain(tally, hosts, host, lane, true, hosts.count());
       add_chain(tally, hosts, host, lane, false, hosts.count());
       tally.add(hosts.member(host, lane), hosts.member((host + 1) % hosts.count(), lane),
-                2 * (hosts.count() - 1));
+                std::int64_t{2} * (hosts.count() - 1));
     }
   }
   return {tally.hops(size), 2 * (hosts.size_max() - 1), 2 * (hosts.count() - 1)};

@@ -37,7 +37,7 @@ Traffic ring(Operation operation, const Hosts& hosts, int ranks, Bytes size) {
 // Two trees, each with half of the bytes, for every choice of the chains' heads.
 Traffic tree(const Hosts& hosts, Bytes size) {
   const int heads = hosts.size_max();
-  Tally tally(2 * heads);
+  Tally tally(std::int64_t{2} * heads);
   for (int head = 0; head < heads; ++head) {
     for (const bool is_second : {false, true}) {
       const auto parents = tree_parents(hosts, is_second, head);

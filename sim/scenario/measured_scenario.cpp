@@ -132,7 +132,7 @@ void Writer::stack() {
 
 void Writer::training() {
   std::string precision = lower(row_.text("precision").value_or("bf16"));
-  if (precision.find("8") != std::string::npos) refuse("8-bit training rows are not read yet");
+  if (precision.find('8') != std::string::npos) refuse("8-bit training rows are not read yet");
   precision = precision.find("fp16") != std::string::npos ? "fp16" : "bf16";
   say(
       fmt::format("training: {{sequence: {:.0f}, global_batch: {:.0f}, micro_batch: {:.0f}, "

@@ -24,7 +24,7 @@ std::string singular(const std::string& kind) { return kind.substr(0, kind.size(
 std::optional<std::filesystem::path> file_of(Reader& reader, const Value& name,
                                              const std::string& path, const std::string& kind) {
   if (is_file_name(name.text)) {
-    const auto file = reader.file_named(name);
+    auto file = reader.file_named(name);
     if (file) return file;
     reader.error(path, name.place(),
                  fmt::format("no file '{}' for {}", shown(name.text, 200), path),

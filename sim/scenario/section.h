@@ -65,8 +65,9 @@ class Section {
   // A section inside; where it is left out, its defaults are taken.
   template <class Inner, class Part>
   Section& group(std::string key, Section<Inner> inner, Part part) {
-    const std::string doc = inner.doc();
-    return field({std::move(key), doc, inner.schema(), Presence::group, inner.has_required(), "",
+    std::string doc = inner.doc();
+    return field({std::move(key), std::move(doc), inner.schema(), Presence::group,
+                  inner.has_required(), "",
                   [inner, part](Reader& reader, const Value& value, const std::string& path,
                                 S& target) { inner.read(reader, value, path, part(target)); }});
   }

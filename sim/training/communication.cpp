@@ -120,7 +120,6 @@ collective::Hardware Communicator::hardware() const {
   collective::Hardware hardware;
   hardware.generation = generation_of(profile_->device());
   hardware.has_nvlink = hardware.has_nvswitch = false;
-  const auto devices = cluster_->devices();
   int members_of_first_host = 0;
   for (const int host : layout_.host_of) members_of_first_host += host == layout_.host_of.front();
   for (std::size_t i = 1; i < members_.size(); ++i) {

@@ -8,8 +8,6 @@
 
 namespace sim::training {
 
-using plan::Pass;
-
 const JobCosts& JobBuilder::costs(int rank) {
   const std::string& type = cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
   auto found = result_.costs.find(type);
