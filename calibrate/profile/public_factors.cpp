@@ -77,7 +77,7 @@ std::optional<Factor> layout_factor(const std::vector<Training>& rows, const std
     ratios.push_back(found->second / row.efficiency);
   }
   if (ratios.size() < 10) return std::nullopt;
-  return factor_of(std::move(ratios), source);
+  return factor_of(ratios, source);
 }
 
 void add_layouts(ProfileData& data, const std::vector<Training>& rows, const std::string& source) {
@@ -132,7 +132,7 @@ void add_attention_factors(ProfileData& data, const PublicDevice& device,
     }
   }
   if (device.name == "a100-sxm-80gb" && ratios.size() >= 10) {
-    data.attention_backward = factor_of(std::move(ratios), "SimuMax sdp_bwd / sdp_fwd, A100 PCIe");
+    data.attention_backward = factor_of(ratios, "SimuMax sdp_bwd / sdp_fwd, A100 PCIe");
   } else if (device.name == "b200") {
     data.attention_backward = {2.5 / 0.84, 0.15,
                                "FA4 on B200, head 128: backward at 0.79-0.89 of the forward rate "
