@@ -57,6 +57,10 @@ int run(const std::vector<std::string>& arguments) {
                         "where result.h5 and trace.json.gz go (default: out/<scenario>)");
   options.add_options()("no-files", po::bool_switch(), "write no files");
   options.add_options()("no-advice", po::bool_switch(), "do not try variations of the plan");
+  options.add_options()("no-fold", po::bool_switch(),
+                        "run every rank, also those that provably do the same as another");
+  options.add_options()("no-skip", po::bool_switch(),
+                        "run everything, also what provably repeats");
   const auto values =
       parse({"maquette run SCENARIO [options]",
              "Simulates the training iteration that a scenario file describes and "
@@ -71,6 +75,8 @@ int run(const std::vector<std::string>& arguments) {
   std::optional<LoadedJob> loaded;
   if (scenario) loaded = load(*scenario, diagnostics);
   if (report(diagnostics, common) || !loaded) return exit_wrong_input;
+  loaded->job.folds = !(*values)["no-fold"].as<bool>();
+  loaded->job.skips = !(*values)["no-skip"].as<bool>();
   auto outcome = training::simulate(loaded->job);
   if (const auto* s = std::get_if<training::Stuck>(&outcome)) return stuck(*s, common);
   auto& result = std::get<training::Result>(outcome);

@@ -20,6 +20,11 @@ class IndexedHeap {
   Index top() const { return heap_.front().index; }
   bool contains(Index index) const { return position_[static_cast<std::size_t>(index)] != absent; }
 
+  // REQUIRES: contains(index).
+  Picoseconds at(Index index) const {
+    return heap_[static_cast<std::size_t>(position_[static_cast<std::size_t>(index)])].at;
+  }
+
   // Adds the index, or moves it to another instant.
   void set(Index index, Picoseconds at) {
     std::int32_t& position = position_[static_cast<std::size_t>(index)];

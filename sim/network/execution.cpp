@@ -1,92 +1,28 @@
-// The run loop.
+// Waits, steps and instants.
 #include "sim/network/execution.h"
 
 #include <algorithm>
-
-#include "sim/engine/fingerprint.h"
-#include "sim/engine/indexed_heap.h"
-#include "sim/network/sharing.h"
-#include "sim/network/stuck.h"
+#include <utility>
 
 namespace sim::network {
-namespace {
 
-class Execution {
- public:
-  explicit Execution(const System& system)
-      : system_(system),
-        streams_(system.streams.size()),
-        heap_(system.streams.size()),
-        sharing_(system.capacity, system.streams.size()) {
-    outcome_.times.assign(streams_.size(), {});
-    outcome_.last_ends.assign(streams_.size(), 0);
-  }
+Execution::Execution(const System& system, Picoseconds now)
+    : system_(system),
+      streams_(system.streams.size()),
+      heap_(system.streams.size()),
+      sharing_(system.capacity, system.streams.size()),
+      now_(now),
+      iteration_start_(now) {
+  for (const Program& p : system.programs) program_hash_.push_back(program_hash(p));
+  outcome_.times.assign(streams_.size(), {});
+  outcome_.last_ends.assign(streams_.size(), now);
+}
 
-  std::variant<Outcome, Stuck> run();
-
- private:
-  struct State {
-    std::int32_t position = 0;         // steps ended in this iteration
-    std::int32_t unmet = 0;            // waits of the next step that are not met
-    Picoseconds previous_end = 0;      // of the step before
-    Picoseconds started_at = 0;        // of the step in progress: all waits met
-    Picoseconds ended_started_at = 0;  // when the last step that ended had started
-    Picoseconds met_at = 0;            // when the last wait was met
-    std::int32_t met_slot = -1;        // its slot, -1: nothing was waited for
-    Picoseconds met_started_at = 0;    // when the operation waited for had started
-    std::int32_t waiter = -1;          // first entry in waiters_ of those who wait for this stream
-    bool is_flowing = false;           // past its lag
-    bool is_running = false;
-  };
-  struct Waiter {
-    std::int32_t stream, wait, target, next;
-  };
-
-  const Program& program(std::int32_t stream) const {
-    return system_.programs[static_cast<std::size_t>(
-        system_.streams[static_cast<std::size_t>(stream)].program)];
-  }
-  State& state(std::int32_t stream) { return streams_[static_cast<std::size_t>(stream)]; }
-  const Slot& slot_of(std::int32_t stream, std::int32_t slot) const {
-    return system_.slots[static_cast<std::size_t>(
-        system_.streams[static_cast<std::size_t>(stream)].first_slot + slot)];
-  }
-  void begin_iteration(bool is_last);
-  void arrive(std::int32_t stream);
-  void meet(std::int32_t stream, std::int32_t wait_index, std::int32_t target);
-  void reserve(std::int32_t stream, const Step& step, std::int32_t footprint, int sign);
-  void begin(std::int32_t stream);
-  void flow(std::int32_t stream, const Step& step);
-  void end(std::int32_t stream);
-  void account(std::int32_t stream, const Step& step);
-  void account_gap(std::int32_t stream);
-  void wake(std::int32_t stream);
-  void handle_instant();
-  void settle();
-  void observe();
-  bool run_iteration(bool is_last);
-  void repeat();
-
-  const System& system_;
-  std::vector<State> streams_;
-  engine::IndexedHeap heap_;
-  Sharing sharing_;
-  engine::Fingerprint fingerprint_;
-  Outcome outcome_;
-  std::vector<Waiter> waiters_;
-  std::int32_t free_waiter_ = -1;
-  std::vector<std::int32_t> ready_, due_;
-  std::vector<Use> uses_;
-  std::vector<Int128> observed_load_;  // [observed resource]
-  Picoseconds now_ = 0;
-  std::size_t next_change_ = 0;
-  std::size_t unfinished_ = 0;
-  bool keeps_ = false;  // this is the last iteration
-};
-
-void Execution::begin_iteration(bool is_last) {
-  keeps_ = is_last;
+void Execution::begin_iteration(bool is_kept) {
+  keeps_ = is_kept;
   unfinished_ = 0;
+  iteration_start_ = now_;
+  fingerprint_ = {};
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     const std::int32_t stream = static_cast<std::int32_t>(s);
     streams_[s].position = 0;
@@ -96,56 +32,68 @@ void Execution::begin_iteration(bool is_last) {
     ++unfinished_;
     ready_.push_back(stream);
   }
+  settle();
 }
 
 // At its next step: counts what the stream must wait for.
 void Execution::arrive(std::int32_t stream) {
   State& s = state(stream);
-  const Program& p = program(stream);
-  const Step& step = p.steps[static_cast<std::size_t>(s.position)];
   s.met_slot = -1;
   s.met_at = now_;
-  s.unmet = 1;  // holds the start back until all waits are counted
+  s.unmet = count_waits(stream);
+  if (s.unmet == 0) begin(stream);
+}
+
+// Returns how many members have not come far enough, and leaves word with them; reserves for those
+// that have.
+int Execution::count_waits(std::int32_t stream) {
+  const Program& p = program(stream);
+  const Step& step = step_of(stream);
+  int unmet = 0;
   for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
     const Wait& wait = p.waits[static_cast<std::size_t>(w)];
     const Slot& slot = slot_of(stream, wait.slot);
-    bool is_met = true;
     for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = system_.members[static_cast<std::size_t>(m)];
+      const std::int32_t target = system_.members[static_cast<std::size_t>(m)].stream;
       const std::int32_t needed =
           program(target).milestones[static_cast<std::size_t>(wait.milestone)];
-      if (state(target).position >= needed) continue;
-      is_met = false;
-      ++s.unmet;
-      std::int32_t entry = free_waiter_;
-      if (entry < 0) {
-        entry = static_cast<std::int32_t>(waiters_.size());
-        waiters_.push_back({});
-      } else {
-        free_waiter_ = waiters_[static_cast<std::size_t>(entry)].next;
+      if (state(target).position >= needed) {
+        if (wait.reserves) reserve(step, m, 1);
+        continue;
       }
-      waiters_[static_cast<std::size_t>(entry)] = {stream, w, needed, state(target).waiter};
-      state(target).waiter = entry;
+      ++unmet;
+      add_waiter({stream, w, m, needed, state(target).waiter});
     }
-    if (is_met && wait.reserve >= 0) reserve(stream, step, wait.reserve, 1);
   }
-  if (--s.unmet == 0) begin(stream);
+  return unmet;
 }
 
-void Execution::reserve(std::int32_t stream, const Step& step, std::int32_t footprint, int sign) {
-  const Footprint& f = system_.footprints[static_cast<std::size_t>(
-      system_.streams[static_cast<std::size_t>(stream)].first_footprint + footprint)];
+void Execution::add_waiter(const Waiter& waiter) {
+  std::int32_t entry = free_waiter_;
+  if (entry < 0) {
+    entry = static_cast<std::int32_t>(waiters_.size());
+    waiters_.push_back({});
+  } else {
+    free_waiter_ = waiters_[static_cast<std::size_t>(entry)].next;
+  }
+  waiters_[static_cast<std::size_t>(entry)] = waiter;
+  state(system_.members[static_cast<std::size_t>(waiter.member)].stream).waiter = entry;
+}
+
+void Execution::reserve(const Step& step, std::int32_t member, int sign) {
+  const std::int32_t footprint = system_.members[static_cast<std::size_t>(member)].footprint;
+  if (footprint < 0) return;
+  const Footprint& f = system_.footprints[static_cast<std::size_t>(footprint)];
   for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-    sharing_.reserve(system_.coefficients[static_cast<std::size_t>(c)].resource,
-                     sign * step.reserve);
+    const Coefficient& coefficient = system_.coefficients[static_cast<std::size_t>(c)];
+    sharing_.reserve(coefficient.resource, sign * amount_through(coefficient, step.reserve));
   }
 }
 
 // One of the streams waited for has come far enough.
-void Execution::meet(std::int32_t stream, std::int32_t wait_index, std::int32_t target) {
-  State& s = state(stream);
-  const Program& p = program(stream);
-  const Wait& wait = p.waits[static_cast<std::size_t>(wait_index)];
+void Execution::meet(const Waiter& waiter, std::int32_t target) {
+  State& s = state(waiter.stream);
+  const Wait& wait = program(waiter.stream).waits[static_cast<std::size_t>(waiter.wait)];
   const Picoseconds started = state(target).ended_started_at;
   // Of several met at this instant, the one that started last, then the lowest slot, is blamed.
   if (s.met_slot < 0 || s.met_at < now_ || started > s.met_started_at ||
@@ -154,12 +102,8 @@ void Execution::meet(std::int32_t stream, std::int32_t wait_index, std::int32_t 
     s.met_slot = wait.slot;
     s.met_started_at = started;
   }
-  if (wait.reserve >= 0) {
-    const Slot& slot = slot_of(stream, wait.slot);
-    invariant(slot.count == 1, "a reservation belongs to one member of a group");
-    reserve(stream, p.steps[static_cast<std::size_t>(s.position)], wait.reserve, 1);
-  }
-  if (--s.unmet == 0) begin(stream);
+  if (wait.reserves) reserve(step_of(waiter.stream), waiter.member, 1);
+  if (--s.unmet == 0) begin(waiter.stream);
 }
 
 void Execution::account_gap(std::int32_t stream) {
@@ -176,7 +120,7 @@ void Execution::account_gap(std::int32_t stream) {
 
 void Execution::begin(std::int32_t stream) {
   State& s = state(stream);
-  const Step& step = program(stream).steps[static_cast<std::size_t>(s.position)];
+  const Step& step = step_of(stream);
   if (system_.streams[static_cast<std::size_t>(stream)].is_accounted) account_gap(stream);
   s.started_at = now_;
   s.is_running = true;
@@ -187,11 +131,11 @@ void Execution::begin(std::int32_t stream) {
   } else if (step.lag > 0) {
     heap_.set(stream, now_ + step.lag);
   } else {
-    flow(stream, step);
+    flow(stream, step, Int128{step.work} << rate_bits);
   }
 }
 
-void Execution::flow(std::int32_t stream, const Step& step) {
+void Execution::flow(std::int32_t stream, const Step& step, Int128 work) {
   const Program& p = program(stream);
   const Stream& description = system_.streams[static_cast<std::size_t>(stream)];
   uses_.clear();
@@ -201,14 +145,12 @@ void Execution::flow(std::int32_t stream, const Step& step) {
         system_.footprints[static_cast<std::size_t>(description.first_footprint + use.footprint)];
     for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
       const Coefficient& coefficient = system_.coefficients[static_cast<std::size_t>(c)];
-      const Int128 amount = Int128{use.amount} * coefficient.coefficient;
-      uses_.push_back(
-          {coefficient.resource, static_cast<std::int64_t>(amount >> Coefficient::bits)});
+      uses_.push_back({coefficient.resource, amount_through(coefficient, use.amount)});
     }
   }
   state(stream).is_flowing = true;
   heap_.remove(stream);
-  sharing_.start(stream, step.work, step.weight, uses_, now_);
+  sharing_.start(stream, work, step.weight, uses_, now_);
 }
 
 void Execution::account(std::int32_t stream, const Step& step) {
@@ -255,7 +197,7 @@ void Execution::wake(std::int32_t stream) {
     waiters_[static_cast<std::size_t>(met)].next = free_waiter_;
     free_waiter_ = met;
     met = waiter.next;
-    meet(waiter.stream, waiter.wait, stream);
+    meet(waiter, stream);
   }
 }
 
@@ -267,7 +209,9 @@ void Execution::end(std::int32_t stream) {
   if (step.reserve > 0) {
     for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
       const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-      if (wait.reserve >= 0) reserve(stream, step, wait.reserve, -1);
+      if (!wait.reserves) continue;
+      const Slot& slot = slot_of(stream, wait.slot);
+      for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) reserve(step, m, -1);
     }
   }
   if (keeps_) {
@@ -277,8 +221,10 @@ void Execution::end(std::int32_t stream) {
     }
     outcome_.last_ends[static_cast<std::size_t>(stream)] = now_;
   }
-  fingerprint_.add(static_cast<std::uint64_t>(stream), static_cast<std::uint64_t>(s.position),
-                   now_);
+  fingerprint_.add(program_hash_[static_cast<std::size_t>(description.program)],
+                   static_cast<std::uint64_t>(s.position), now_ - iteration_start_,
+                   static_cast<std::uint64_t>(description.size));
+  ++events_;
   s.is_running = s.is_flowing = false;
   s.ended_started_at = s.started_at;
   s.previous_end = now_;
@@ -293,10 +239,6 @@ void Execution::end(std::int32_t stream) {
 
 // Everything that is due now: ends of lags and of operations, then whatever they allow to start.
 void Execution::handle_instant() {
-  while (next_change_ < system_.changes.size() && system_.changes[next_change_].at <= now_) {
-    const CapacityChange& change = system_.changes[next_change_++];
-    sharing_.set_capacity(change.resource, change.capacity);
-  }
   while (!heap_.empty() && heap_.earliest() <= now_) {
     due_.clear();
     while (!heap_.empty() && heap_.earliest() <= now_) {
@@ -304,10 +246,9 @@ void Execution::handle_instant() {
       heap_.remove(heap_.top());
     }
     for (const std::int32_t stream : due_) {
-      State& s = state(stream);
-      const Step& step = program(stream).steps[static_cast<std::size_t>(s.position)];
-      if (!s.is_flowing) {
-        flow(stream, step);
+      const Step& step = step_of(stream);
+      if (!state(stream).is_flowing) {
+        flow(stream, step, Int128{step.work} << rate_bits);
         continue;
       }
       if (sharing_.in_progress(stream)) sharing_.stop(stream);
@@ -332,68 +273,85 @@ void Execution::observe() {
     const Int128 load = sharing_.load(system_.observed[i]);
     if (load == observed_load_[i]) continue;
     observed_load_[i] = load;
-    outcome_.loads.push_back({system_.observed[i], now_, load});
+    outcome_.loads.push_back({static_cast<std::int32_t>(i), now_, load});
   }
 }
 
-bool Execution::run_iteration(bool is_last) {
-  begin_iteration(is_last);
-  settle();
+void Execution::resolve() {
+  sharing_.resolve(now_);
+  for (const std::int32_t stream : sharing_.changed()) {
+    const Picoseconds at = sharing_.ends_at(stream);
+    if (at == Sharing::never) {
+      heap_.remove(stream);
+    } else {
+      heap_.set(stream, at);
+    }
+  }
+  if (keeps_) observe();
+}
+
+Execution::Pause Execution::advance(Picoseconds limit) {
   for (;;) {
+    resolve();
+    if (unfinished_ == 0) return Pause::iteration_ended;
+    const Picoseconds next = heap_.empty() ? never : heap_.earliest();
+    if (next == never && limit == never) return Pause::stuck;
+    now_ = std::max(now_, std::min(next, limit));
     handle_instant();
-    sharing_.resolve(now_);
-    for (const std::int32_t stream : sharing_.changed()) {
-      const Picoseconds at = sharing_.ends_at(stream);
-      if (at == Sharing::never) {
-        heap_.remove(stream);
-      } else {
-        heap_.set(stream, at);
-      }
+    if (limit <= next) return Pause::at_limit;
+  }
+}
+
+void Execution::adopt(const Execution& coarse, std::span<const std::int32_t> parent) {
+  now_ = coarse.now_;
+  iteration_start_ = coarse.iteration_start_;
+  keeps_ = coarse.keeps_;
+  fingerprint_ = coarse.fingerprint_;
+  events_ = coarse.events_;
+  outcome_.loads = coarse.outcome_.loads;
+  observed_load_ = coarse.observed_load_;
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::size_t p = static_cast<std::size_t>(parent[i]);
+    streams_[i] = coarse.streams_[p];
+    streams_[i].waiter = -1;
+    outcome_.times[i] = coarse.outcome_.times[p];
+    outcome_.last_ends[i] = coarse.outcome_.last_ends[p];
+  }
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::int32_t stream = static_cast<std::int32_t>(i), from = parent[i];
+    State& s = streams_[i];
+    if (static_cast<std::size_t>(s.position) == program(stream).steps.size()) continue;
+    ++unfinished_;
+    s.unmet = count_waits(stream);
+    invariant(s.is_running == (s.unmet == 0), "streams of one class wait for different things");
+    if (!s.is_running) continue;
+    if (coarse.sharing_.in_progress(from)) {
+      flow(stream, step_of(stream), coarse.sharing_.remaining(from, now_));
+    } else {
+      heap_.set(stream, coarse.heap_.at(from));
     }
-    if (keeps_) observe();
-    if (unfinished_ == 0) return true;
-    const bool has_change = next_change_ < system_.changes.size();
-    if (heap_.empty() && !has_change) return false;
-    Picoseconds next = has_change ? system_.changes[next_change_].at : Sharing::never;
-    if (!heap_.empty()) next = std::min(next, heap_.earliest());
-    now_ = std::max(now_, next);
   }
 }
 
-// Appends copies of the only iteration that ran; what was kept of it moves to the last one.
-void Execution::repeat() {
-  const Picoseconds duration = now_;
-  invariant(Int128{duration} * system_.iterations <= INT64_MAX, "the run is longer than 106 days");
-  for (int i = 1; i < system_.iterations; ++i) {
-    outcome_.iteration_ends.push_back(duration * (i + 1));
-  }
-  const Picoseconds start = duration * (system_.iterations - 1);
-  for (Picoseconds& end : outcome_.last_ends) end += start;
-  for (Record& record : outcome_.records) {
-    record.started_at += start;
-    record.ended_at += start;
-  }
-  for (LoadRecord& load : outcome_.loads) load.at += start;
+void Execution::take(Outcome& outcome) {
+  outcome.times = std::move(outcome_.times);
+  outcome.last_ends = std::move(outcome_.last_ends);
+  outcome.records = std::move(outcome_.records);
+  outcome.loads = std::move(outcome_.loads);
 }
 
-std::variant<Outcome, Stuck> Execution::run() {
-  // Without changes every iteration repeats the first.
-  const int runs = system_.changes.empty() ? 1 : system_.iterations;
-  for (int i = 0; i < runs; ++i) {
-    if (!run_iteration(i + 1 == runs)) {
-      std::vector<std::int32_t> positions;
-      for (const State& s : streams_) positions.push_back(s.position);
-      return Stuck{now_, wait_cycle(system_, positions)};
-    }
-    outcome_.iteration_ends.push_back(now_);
+std::vector<std::int64_t> Execution::capacity() const {
+  std::vector<std::int64_t> result(system_.capacity.size());
+  for (std::size_t r = 0; r < result.size(); ++r) {
+    result[r] = sharing_.capacity(static_cast<std::int32_t>(r));
   }
-  if (runs < system_.iterations) repeat();
-  outcome_.fingerprint = fingerprint_.value();
-  outcome_.events = fingerprint_.events();
-  return std::move(outcome_);
+  return result;
 }
 
-}  // namespace
+std::vector<std::int32_t> Execution::positions() const {
+  std::vector<std::int32_t> result;
+  for (const State& s : streams_) result.push_back(s.position);
+  return result;
+}
 
-std::variant<Outcome, Stuck> run(const System& system) { return Execution(system).run(); }
 }  // namespace sim::network

@@ -1,48 +1,119 @@
 // Runs a system: events in whole picoseconds, equal instants handled as one set.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string>
-#include <variant>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "sim/engine/fingerprint.h"
+#include "sim/engine/indexed_heap.h"
+#include "sim/network/outcome.h"
+#include "sim/network/sharing.h"
 #include "sim/network/system.h"
 
 namespace sim::network {
 
-inline constexpr int kind_max = 16;
+// One iteration after the other of a system whose capacities are changed from outside. All streams
+// start an iteration together, when all have ended the one before.
+class Execution {
+ public:
+  enum class Pause { iteration_ended, at_limit, stuck };
+  static constexpr Picoseconds never = Sharing::never;
 
-struct Record {
-  std::int32_t stream = 0, step = 0;
-  Picoseconds started_at = 0, ended_at = 0;  // since the start of the run
-};
-struct LoadRecord {
-  std::int32_t resource = 0;
-  Picoseconds at = 0;
-  Int128 load = 0;  // in units of 2^-32 of the capacity's unit
+  // Starts at `now`. The system outlives the execution; its `changes` and `iterations` are not
+  // looked at.
+  explicit Execution(const System& system, Picoseconds now = 0);
+
+  // Records, times and loads are those of iterations that are kept.
+  void begin_iteration(bool is_kept);
+  void set_capacity(std::int32_t resource, std::int64_t capacity) {
+    sharing_.set_capacity(resource, capacity);
+  }
+  // Goes on to the end of the iteration, or to `limit`: then everything that happens at that
+  // instant has been handled, and capacities may be changed before going on.
+  Pause advance(Picoseconds limit = never);
+
+  // Becomes what `coarse` is, in the middle of an iteration: each stream is at the point where its
+  // parent is. REQUIRES: nothing has begun here; programs are the same.
+  void adopt(const Execution& coarse, std::span<const std::int32_t> parent);
+
+  Picoseconds now() const { return now_; }
+  // Of the iteration so far.
+  const engine::Fingerprint& fingerprint() const { return fingerprint_; }
+  std::uint64_t events() const { return events_; }
+  const System& system() const { return system_; }
+  std::vector<std::int64_t> capacity() const;  // [resource]
+  std::vector<Record> take_records() { return std::exchange(outcome_.records, {}); }
+  // Fills times, ends, records and loads; the execution is over.
+  void take(Outcome& outcome);
+  std::vector<std::int32_t> positions() const;
+
+ private:
+  struct State {
+    std::int32_t position = 0;         // steps ended in this iteration
+    std::int32_t unmet = 0;            // waits of the next step that are not met
+    Picoseconds previous_end = 0;      // of the step before
+    Picoseconds started_at = 0;        // of the step in progress: all waits met
+    Picoseconds ended_started_at = 0;  // when the last step that ended had started
+    Picoseconds met_at = 0;            // when the last wait was met
+    std::int32_t met_slot = -1;        // its slot, -1: nothing was waited for
+    Picoseconds met_started_at = 0;    // when the operation waited for had started
+    std::int32_t waiter = -1;          // first entry in waiters_ of those who wait for this stream
+    bool is_flowing = false;           // past its lag
+    bool is_running = false;
+  };
+  struct Waiter {
+    std::int32_t stream, wait, member, target, next;
+  };
+
+  State& state(std::int32_t stream) { return streams_[static_cast<std::size_t>(stream)]; }
+  const State& state(std::int32_t stream) const {
+    return streams_[static_cast<std::size_t>(stream)];
+  }
+  const Program& program(std::int32_t stream) const { return system_.program_of(stream); }
+  const Slot& slot_of(std::int32_t stream, std::int32_t slot) const {
+    return system_.slots[static_cast<std::size_t>(
+        system_.streams[static_cast<std::size_t>(stream)].first_slot + slot)];
+  }
+  const Step& step_of(std::int32_t stream) const {
+    return program(stream).steps[static_cast<std::size_t>(state(stream).position)];
+  }
+  void arrive(std::int32_t stream);
+  int count_waits(std::int32_t stream);
+  void add_waiter(const Waiter& waiter);
+  void meet(const Waiter& waiter, std::int32_t target);
+  void reserve(const Step& step, std::int32_t member, int sign);
+  void begin(std::int32_t stream);
+  void flow(std::int32_t stream, const Step& step, Int128 work);
+  void end(std::int32_t stream);
+  void account(std::int32_t stream, const Step& step);
+  void account_gap(std::int32_t stream);
+  void wake(std::int32_t stream);
+  void handle_instant();
+  void settle();
+  void resolve();
+  void observe();
+
+  const System& system_;
+  std::vector<std::uint64_t> program_hash_;  // [program]
+  std::vector<State> streams_;
+  engine::IndexedHeap heap_;
+  Sharing sharing_;
+  engine::Fingerprint fingerprint_;
+  std::uint64_t events_ = 0;
+  Outcome outcome_;
+  std::vector<Waiter> waiters_;
+  std::int32_t free_waiter_ = -1;
+  std::vector<std::int32_t> ready_, due_;
+  std::vector<Use> uses_;
+  std::vector<Int128> observed_load_;  // [observed resource]
+  Picoseconds now_ = 0, iteration_start_ = 0;
+  std::size_t unfinished_ = 0;
+  bool keeps_ = false;
 };
 
-struct Outcome {
-  std::vector<Picoseconds> iteration_ends;
-  std::uint64_t fingerprint = 0, events = 0;
-  // Of the last iteration:
-  std::vector<std::array<Picoseconds, kind_max>>
-      times;  // [stream], accounted ones; idle ends excluded
-  // [stream] since the start of the run; of a stream without steps, the start of the iteration.
-  std::vector<Picoseconds> last_ends;
-  std::vector<Record> records;  // in order of end
-  std::vector<LoadRecord> loads;
-};
-
-// Nothing can happen any more, and not everything has ended.
-struct Stuck {
-  Picoseconds at = 0;
-  std::string cycle;  // who waits for whom, one line each
-};
-
-// Every iteration starts when all streams have ended the one before. Without capacity changes all
-// iterations are alike: one is run and repeated; fingerprint and events are of what was run.
-std::variant<Outcome, Stuck> run(const System& system);
+// A number for what a program does; programs that differ in any figure have different ones.
+std::uint64_t program_hash(const Program& program);
 
 }  // namespace sim::network

@@ -17,12 +17,12 @@ void Sharing::touch(std::int32_t resource) {
   touched_.push_back(resource);
 }
 
-void Sharing::start(Task task, Picoseconds work, std::int64_t weight, std::span<const Use> uses,
+void Sharing::start(Task task, Int128 work, std::int64_t weight, std::span<const Use> uses,
                     Picoseconds now) {
   Active& active = active_[static_cast<std::size_t>(task)];
   invariant(!active.is_active && work > 0, "a task starts twice or without work");
   active.is_active = active.is_new = true;
-  active.remaining = Int128{work} << rate_bits;
+  active.remaining = work;
   active.updated_at = now;
   active.rate = 0;
   active.weight = weight;

@@ -21,7 +21,17 @@ class Sharing {
 
   // Begins `work` (its duration at rate one). REQUIRES: the task is not in progress; work > 0.
   void start(Task task, Picoseconds work, std::int64_t weight, std::span<const Use> uses,
+             Picoseconds now) {
+    start(task, Int128{work} << rate_bits, weight, uses, now);
+  }
+  // `work` in picoseconds times rate_one.
+  void start(Task task, Int128 work, std::int64_t weight, std::span<const Use> uses,
              Picoseconds now);
+  // What is left of the task's work, in picoseconds times rate_one.
+  Int128 remaining(Task task, Picoseconds now) const {
+    const Active& active = active_[static_cast<std::size_t>(task)];
+    return active.remaining - Int128{active.rate} * (now - active.updated_at);
+  }
   // REQUIRES: in progress.
   void stop(Task task);
   bool in_progress(Task task) const { return active_[static_cast<std::size_t>(task)].is_active; }

@@ -25,7 +25,7 @@ std::optional<Blocker> first_unmet(const System& system, std::span<const std::in
     const Wait& wait = p.waits[static_cast<std::size_t>(w)];
     const Slot& slot = system.slots[static_cast<std::size_t>(s.first_slot + wait.slot)];
     for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = system.members[static_cast<std::size_t>(m)];
+      const std::int32_t target = system.members[static_cast<std::size_t>(m)].stream;
       const Program& other = system.programs[static_cast<std::size_t>(
           system.streams[static_cast<std::size_t>(target)].program)];
       const std::int32_t needed = other.milestones[static_cast<std::size_t>(wait.milestone)];
@@ -43,12 +43,9 @@ std::string step_name(const System& system, std::int32_t stream, std::int32_t po
   return fmt::format("'{}'", p.labels[static_cast<std::size_t>(label)]);
 }
 
-// Which of the resources that the step uses have nothing to give, at the end of all changes.
-std::string missing_capacity(const System& system, std::int32_t stream, std::int32_t position) {
-  std::vector<std::int64_t> capacity = system.capacity;
-  for (const CapacityChange& change : system.changes) {
-    capacity[static_cast<std::size_t>(change.resource)] = change.capacity;
-  }
+// Which of the resources that the step uses have nothing to give.
+std::string missing_capacity(const System& system, std::span<const std::int64_t> capacity,
+                             std::int32_t stream, std::int32_t position) {
   const Stream& s = system.streams[static_cast<std::size_t>(stream)];
   const Program& p = system.programs[static_cast<std::size_t>(s.program)];
   const Step& step = p.steps[static_cast<std::size_t>(position)];
@@ -72,7 +69,8 @@ std::string missing_capacity(const System& system, std::int32_t stream, std::int
 
 }  // namespace
 
-std::string wait_cycle(const System& system, std::span<const std::int32_t> position) {
+std::string wait_cycle(const System& system, std::span<const std::int64_t> capacity,
+                       std::span<const std::int32_t> position) {
   std::int32_t stream = 0;
   while (
       position[static_cast<std::size_t>(stream)] >=
@@ -90,7 +88,8 @@ std::string wait_cycle(const System& system, std::span<const std::int32_t> posit
       const std::int32_t at = position[static_cast<std::size_t>(stream)];
       return fmt::format("  {} is in {} and gets no rate: {}\n",
                          system.stream_names[static_cast<std::size_t>(stream)],
-                         step_name(system, stream, at), missing_capacity(system, stream, at));
+                         step_name(system, stream, at),
+                         missing_capacity(system, capacity, stream, at));
     }
     stream = blocker->stream;
   }

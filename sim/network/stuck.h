@@ -10,7 +10,9 @@
 namespace sim::network {
 
 // One line a stream: "rank 3 compute, at 'forward 2' waits for rank 2 send, which is at ...".
-// `position[stream]`: steps ended. REQUIRES: at least one stream has not ended.
-std::string wait_cycle(const System& system, std::span<const std::int32_t> position);
+// `capacity[resource]` now, `position[stream]`: steps ended. REQUIRES: at least one stream has not
+// ended.
+std::string wait_cycle(const System& system, std::span<const std::int64_t> capacity,
+                       std::span<const std::int32_t> position);
 
 }  // namespace sim::network

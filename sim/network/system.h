@@ -19,8 +19,8 @@ namespace sim::network {
 struct Wait {
   std::int32_t slot = 0;
   std::int32_t milestone = 0;
-  std::int32_t reserve =
-      -1;  // footprint reserved from when this wait is met to the operation's end
+  // From when a member comes that far to the operation's end, the member's footprint is reserved.
+  bool reserves = false;
 };
 
 // `amount` flows through every resource of a footprint, times the resource's coefficient.
@@ -39,7 +39,7 @@ struct Step {
   Picoseconds lag = 0;   // passes before the operation loads anything
   Picoseconds work = 0;  // duration alone
   std::int64_t weight = weight_one;
-  std::int64_t reserve = 0;  // taken from each resource of the waits' `reserve` footprints
+  std::int64_t reserve = 0;  // taken from each resource that a wait reserves
   std::int32_t first_wait = 0, first_use = 0, first_part = 0, label = 0;
   std::uint16_t wait_count = 0, use_count = 0, part_count = 0;
   std::uint8_t kind = 0;  // of the time it takes
@@ -54,14 +54,20 @@ struct Program {
   std::vector<std::string> labels;
 };
 
+struct Member {
+  std::int32_t stream = 0;
+  std::int32_t footprint = -1;  // what waits for this stream reserve; -1: nothing
+};
 struct Slot {
   std::int32_t first = 0, count = 0;  // in System::members
   // How the time is called in which a stream waits for this slot: while the operation waited for is
   // in progress, and before it has started.
   std::uint8_t kind_in_progress = 0, kind_late = 0;
 };
+// `count` streams like this one load the resource alike, this one standing for all of them.
 struct Coefficient {
   std::int32_t resource = 0;
+  std::int32_t count = 1;
   std::int64_t coefficient = coefficient_one;
   static constexpr int bits = 20;
   static constexpr std::int64_t coefficient_one = std::int64_t{1} << bits;
@@ -71,6 +77,7 @@ struct Footprint {
 };
 
 struct Stream {
+  std::int64_t size = 1;  // streams that it stands for
   std::int32_t program = 0;
   std::int32_t first_slot = 0, first_footprint = 0;
   std::int32_t owner = 0;     // the rank or group it belongs to, for people
@@ -91,20 +98,33 @@ struct System {
   std::vector<Stream> streams;
   std::vector<std::string> stream_names;  // [stream]; what a deadlock message calls it
   std::vector<Slot> slots;
-  std::vector<std::int32_t> members;  // streams, by slot
+  std::vector<Member> members;  // by slot
   std::vector<Footprint> footprints;
   std::vector<Coefficient> coefficients;
   std::vector<CapacityChange> changes;  // by time
   std::vector<std::int32_t> observed;   // resources whose load over time is kept
+  std::vector<char> is_passive;         // [resource] only observed, never binding; empty: none
   int iterations = 1;
 
+  const Program& program_of(std::int32_t stream) const {
+    return programs[static_cast<std::size_t>(streams[static_cast<std::size_t>(stream)].program)];
+  }
+  std::int64_t steps_of(const Stream& stream) const {
+    return static_cast<std::int64_t>(
+        programs[static_cast<std::size_t>(stream.program)].steps.size());
+  }
+  // Operations of one iteration, of all streams that these stand for.
   std::int64_t tasks() const {
     std::int64_t sum = 0;
-    for (const Stream& s : streams) {
-      sum += static_cast<std::int64_t>(programs[static_cast<std::size_t>(s.program)].steps.size());
-    }
+    for (const Stream& s : streams) sum += s.size * steps_of(s);
     return sum;
   }
 };
+
+// What a coefficient adds to its resource when `amount` flows through the footprint: each stream's
+// part is rounded down by itself, so that the sum does not depend on who stands for whom.
+inline std::int64_t amount_through(const Coefficient& c, std::int64_t amount) {
+  return static_cast<std::int64_t>(Int128{amount} * c.coefficient >> Coefficient::bits) * c.count;
+}
 
 }  // namespace sim::network

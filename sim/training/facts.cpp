@@ -92,7 +92,6 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   if (system.lanes.empty()) return;
   const plan::RankGrid grid(job.plan);
   result.fold.ranks = grid.ranks();
-  result.fold.rank_classes = static_cast<std::int64_t>(system.lanes.size());
   result.samples_per_iteration = static_cast<double>(job.plan.global_batch);
   for (const Lane& lane : system.lanes) result.hardware_flops_per_iteration += lane.flops;
   for (int rank = 0; rank < grid.ranks(); ++rank) {

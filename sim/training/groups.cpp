@@ -16,23 +16,32 @@ StreamId JobBuilder::group_stream(const std::string& name, int owner, const std:
                                   const Communicator& group, std::vector<TensorStep> steps,
                                   const MilestonesOf& milestones, Category transfer,
                                   Category late) {
-  // Slots and reserved footprints: one for each distinct lane; then one footprint for each path.
+  // Lanes whose milestones are the same share a slot; each reserves the devices it has in the group.
+  std::map<int, std::vector<DeviceIndex>> devices_of;  // [lane]
   std::vector<int> lanes;
   for (const DeviceIndex member : group.members()) {
     const int lane = lane_of_rank_[static_cast<std::size_t>(member)];
-    if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
+    auto& held = devices_of[lane];
+    if (held.empty()) lanes.push_back(lane);
+    held.push_back(member);
   }
-  const auto lane_count = static_cast<std::int32_t>(lanes.size());
+  std::vector<std::vector<std::vector<int>>> waits_of;  // [slot][step] milestones
   std::vector<SystemBuilder::SlotSpec> slots;
   std::vector<SystemBuilder::FootprintSpec> footprints;
   for (const int lane : lanes) {
-    slots.push_back({{result_.lanes[static_cast<std::size_t>(lane)].compute}, transfer, late});
-    std::vector<DeviceIndex> held;
-    for (const DeviceIndex member : group.members()) {
-      if (lane_of_rank_[static_cast<std::size_t>(member)] == lane) held.push_back(member);
+    std::vector<std::vector<int>> waits;
+    for (std::size_t i = 0; i < steps.size(); ++i) waits.push_back(milestones(i, lane));
+    const auto found = std::find(waits_of.begin(), waits_of.end(), waits);
+    const auto slot = static_cast<std::size_t>(found - waits_of.begin());
+    if (found == waits_of.end()) {
+      waits_of.push_back(std::move(waits));
+      slots.push_back({{}, transfer, late});
     }
-    footprints.push_back(builder_.multiprocessors_of(held));
+    slots[slot].members.push_back({result_.lanes[static_cast<std::size_t>(lane)].compute,
+                                   static_cast<std::int32_t>(footprints.size())});
+    footprints.push_back(builder_.multiprocessors_of(devices_of.at(lane)));
   }
+  const auto lane_count = static_cast<std::int32_t>(lanes.size());
   std::vector<const Path*> paths;
   const auto footprint_of = [&](const Path* path) {
     const auto found = std::find(paths.begin(), paths.end(), path);
@@ -56,9 +65,9 @@ StreamId JobBuilder::group_stream(const std::string& name, int owner, const std:
                                  .work = cost.work,
                                  .weight = cost.weight,
                                  .reserve = reserve};
-    for (std::int32_t lane = 0; lane < lane_count; ++lane) {
-      for (const int milestone : milestones(i, lanes[static_cast<std::size_t>(lane)])) {
-        spec.waits.push_back({lane, milestone, reserve > 0 ? lane : -1});
+    for (std::size_t slot = 0; slot < waits_of.size(); ++slot) {
+      for (const int milestone : waits_of[slot][i]) {
+        spec.waits.push_back({static_cast<std::int32_t>(slot), milestone, reserve > 0});
       }
     }
     const std::int32_t footprint = footprint_of(path);
@@ -141,7 +150,7 @@ void JobBuilder::make_send(int index, bool is_forward) {
         .work = cost.work,
         .weight = cost.weight,
         .reserve = reserve,
-        .waits = {{0, milestone, reserve > 0 ? 0 : -1}},
+        .waits = {{0, milestone, reserve > 0}},
         .uses = {},
         .parts = {}};
     if (cost.work > 0) spec.uses.push_back({1, cost.amount});
@@ -154,7 +163,7 @@ void JobBuilder::make_send(int index, bool is_forward) {
   const StreamId stream =
       builder_.add_stream(lane_label(lane, is_forward ? "send forward" : "send backward"),
                           builder_.program(key, [&] { return writer.take(); }), lane.ranks.front());
-  builder_.set_slots(stream, {{{lane.compute}, Category::other, Category::other}});
+  builder_.set_slots(stream, {{{{lane.compute, 0}}, Category::other, Category::other}});
   builder_.set_footprints(stream,
                           {builder_.multiprocessors_of(devices(lane.ranks)), builder_.path(path)});
   (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(index)] = stream;

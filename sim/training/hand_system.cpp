@@ -66,7 +66,8 @@ StreamId HandBuilder::add(const std::string& name, ProgramWriter::StepSpec spec,
   last_[name] = stream;
   builder_.set_footprints(stream, std::move(footprints));
   if (waits_for_gate) {
-    builder_.set_slots(stream, {{{first_[name]}, Category::other, Category::other}});
+    // What is waited for reserves the first footprint, where the operation reserves anything.
+    builder_.set_slots(stream, {{{{first_[name], 0}}, Category::other, Category::other}});
   }
   builder_.stream(stream).is_recorded = true;
   result_.recorded.push_back({stream, 0, name});
@@ -119,7 +120,7 @@ StreamId HandBuilder::collective(const HandOperation& operation,
                                .work = cost.work,
                                .weight = cost.weight};
   spec.reserve = std::llround(share * static_cast<double>(multiprocessors_one));
-  spec.waits = {{0, 0, spec.reserve > 0 ? 0 : -1}};
+  spec.waits = {{0, 0, spec.reserve > 0}};
   if (cost.work > 0) spec.uses.push_back({1, cost.amount});
   return add(operation.name, spec, {builder_.multiprocessors_of(members), builder_.path(*path)},
              true);
@@ -143,7 +144,7 @@ JobSystem HandBuilder::build() {
   }
   for (const HandOperation& operation : job_.operations) {
     SystemBuilder::SlotSpec slot;
-    for (const std::string& name : operation.after) slot.streams.push_back(last_.at(name));
+    for (const std::string& name : operation.after) slot.members.push_back({last_.at(name)});
     builder_.set_slots(first_.at(operation.name), {slot});
   }
   result_.links = static_cast<std::int32_t>(cluster_.links().size());

@@ -76,6 +76,8 @@ struct Job {
   std::vector<HandOperation> operations;  // instead of dnn
   std::vector<Disturbance> disturbances;
   Fidelity fidelity = Fidelity::segments;
+  bool folds = true;  // ranks that provably do the same are run once
+  bool skips = true;  // what provably repeats is not run again
   int iterations = 2;
 };
 

@@ -37,16 +37,22 @@ std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool is_forward) con
 }
 
 void JobBuilder::connect() {
+  using Members = std::vector<SystemBuilder::MemberSpec>;
   const auto some = [](StreamId stream) {
-    return stream < 0 ? std::vector<StreamId>{} : std::vector<StreamId>{stream};
+    return stream < 0 ? Members{} : Members{{stream}};
+  };
+  const auto all = [](const std::vector<StreamId>& streams) {
+    Members members;
+    for (const StreamId stream : streams) members.push_back({stream});
+    return members;
   };
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     const Lane& lane = result_.lanes[i];
     std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count);
     if (job_.plan.stages > 1) {
-      slots[slot_receive_forward] = {senders(lane, true), Category::exposed_pipeline,
+      slots[slot_receive_forward] = {all(senders(lane, true)), Category::exposed_pipeline,
                                      Category::bubble};
-      slots[slot_receive_backward] = {senders(lane, false), Category::exposed_pipeline,
+      slots[slot_receive_backward] = {all(senders(lane, false)), Category::exposed_pipeline,
                                       Category::bubble};
     }
     slots[slot_send_forward] = {some(send_forward_[i]), Category::exposed_pipeline,
@@ -54,9 +60,9 @@ void JobBuilder::connect() {
     slots[slot_send_backward] = {some(send_backward_[i]), Category::exposed_pipeline,
                                  Category::exposed_pipeline};
     slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
-    slots[slot_data] = {data_streams_[i], Category::exposed_data, Category::wait};
+    slots[slot_data] = {all(data_streams_[i]), Category::exposed_data, Category::wait};
     slots[slot_host] = {some(host_stream_[i]), Category::host, Category::host};
-    slots[slot_embedding] = {embedding_streams_[i], Category::exposed_pipeline, Category::bubble};
+    slots[slot_embedding] = {all(embedding_streams_[i]), Category::exposed_pipeline, Category::bubble};
     builder_.set_slots(lane.compute, std::move(slots));
     const std::vector<DeviceIndex> held = devices(lane.ranks);
     builder_.set_footprints(lane.compute,

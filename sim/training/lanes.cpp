@@ -202,7 +202,7 @@ void JobBuilder::make_compute() {
       host_stream_[i] = builder_.add_stream(
           lane_label(lane, "host"), builder_.program("host " + key, [&] { return programs.host; }),
           lane.ranks.front());
-      builder_.set_slots(host_stream_[i], {{{lane.compute}, Category::other, Category::other}});
+      builder_.set_slots(host_stream_[i], {{{{lane.compute}}, Category::other, Category::other}});
     }
     if (!programs.tensor_steps.empty() && lane.is_merged) make_tensor_stream(index, programs, key);
   }

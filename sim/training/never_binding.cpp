@@ -14,10 +14,8 @@ using network::System;
 namespace {
 
 template <class Visit>
-void each_coefficient(const System& system, const network::Stream& stream, std::int32_t footprint,
-                      Visit visit) {
-  const network::Footprint& f =
-      system.footprints[static_cast<std::size_t>(stream.first_footprint + footprint)];
+void each_coefficient(const System& system, std::int32_t footprint, Visit visit) {
+  const network::Footprint& f = system.footprints[static_cast<std::size_t>(footprint)];
   for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
     visit(system.coefficients[static_cast<std::size_t>(c)]);
   }
@@ -26,7 +24,7 @@ void each_coefficient(const System& system, const network::Stream& stream, std::
 // What one stream of the program can hold at once.
 struct Reach {
   std::vector<std::int64_t> largest;  // [footprint] amount
-  std::set<std::int32_t> reserved;    // footprints
+  std::set<std::int32_t> reserving;   // slots
 };
 
 Reach reach_of(const network::Program& program) {
@@ -40,31 +38,37 @@ Reach reach_of(const network::Program& program) {
     }
   }
   for (const network::Wait& wait : program.waits) {
-    if (wait.reserve >= 0) reach.reserved.insert(wait.reserve);
+    if (wait.reserves) reach.reserving.insert(wait.slot);
   }
   return reach;
 }
 
-}  // namespace
-
-void drop_never_binding(System& system) {
+// Resources whose capacity may matter: what could be held of them at once exceeds it.
+std::vector<char> may_bind(const System& system) {
   std::vector<Reach> reach;
   for (const network::Program& program : system.programs) reach.push_back(reach_of(program));
   // One operation of a stream runs at a time, so its largest use of a footprint bounds it.
   std::vector<Int128> bound(system.capacity.size(), 0);
-  std::vector<char> is_kept(system.capacity.size(), 0);
+  std::vector<char> result(system.capacity.size(), 0);
   for (const network::Stream& stream : system.streams) {
     const Reach& r = reach[static_cast<std::size_t>(stream.program)];
     for (std::size_t f = 0; f < r.largest.size(); ++f) {
-      each_coefficient(system, stream, static_cast<std::int32_t>(f), [&](const Coefficient& c) {
-        bound[static_cast<std::size_t>(c.resource)] +=
-            (Int128{r.largest[f]} * c.coefficient >> Coefficient::bits) + 1;
-      });
+      each_coefficient(system, stream.first_footprint + static_cast<std::int32_t>(f),
+                       [&](const Coefficient& c) {
+                         bound[static_cast<std::size_t>(c.resource)] +=
+                             network::amount_through(c, r.largest[f]);
+                       });
     }
-    for (const std::int32_t f : r.reserved) {
-      each_coefficient(system, stream, f, [&](const Coefficient& c) {
-        is_kept[static_cast<std::size_t>(c.resource)] = 1;
-      });
+    for (const std::int32_t number : r.reserving) {
+      const network::Slot& slot =
+          system.slots[static_cast<std::size_t>(stream.first_slot + number)];
+      for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
+        const std::int32_t footprint = system.members[static_cast<std::size_t>(m)].footprint;
+        if (footprint < 0) continue;
+        each_coefficient(system, footprint, [&](const Coefficient& c) {
+          result[static_cast<std::size_t>(c.resource)] = 1;
+        });
+      }
     }
   }
   std::vector<std::int64_t> lowest = system.capacity;
@@ -72,14 +76,28 @@ void drop_never_binding(System& system) {
     auto& capacity = lowest[static_cast<std::size_t>(change.resource)];
     capacity = std::min(capacity, change.capacity);
   }
-  for (const std::int32_t r : system.observed) is_kept[static_cast<std::size_t>(r)] = 1;
+  for (std::size_t r = 0; r < result.size(); ++r) {
+    if (bound[r] > lowest[r]) result[r] = 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+void drop_never_binding(System& system) {
+  std::vector<char> is_kept = may_bind(system);
+  system.is_passive.assign(is_kept.size(), 0);
+  for (const std::int32_t r : system.observed) {
+    const auto resource = static_cast<std::size_t>(r);
+    system.is_passive[resource] = !is_kept[resource];
+  }
   std::vector<Coefficient> kept;
   for (network::Footprint& footprint : system.footprints) {
     const auto first = static_cast<std::int32_t>(kept.size());
     for (std::int32_t c = footprint.first; c < footprint.first + footprint.count; ++c) {
       const Coefficient& coefficient = system.coefficients[static_cast<std::size_t>(c)];
       const std::size_t r = static_cast<std::size_t>(coefficient.resource);
-      if (is_kept[r] || bound[r] > lowest[r]) kept.push_back(coefficient);
+      if (is_kept[r] || system.is_passive[r]) kept.push_back(coefficient);
     }
     footprint = {first, static_cast<std::int32_t>(kept.size()) - first};
   }

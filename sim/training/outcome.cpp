@@ -160,13 +160,12 @@ void fill(const Job& job, const JobSystem& system, const network::Outcome& outco
   fill_time(system, outcome, start, result);
   fill_tracks(system, outcome, start, result);
   result.links = link_classes(job, system, 20);
-  const std::vector<std::int32_t> observed = examples(job, result.links);
   const double seconds = to_seconds(result.iteration_ps()).value();
   for (std::size_t i = 0; i < result.links.size(); ++i) {
     LinkClass& link = result.links[i];
     link.utilization_mean = seconds > 0 ? link.bytes / (link.capacity * seconds) : 0;
     for (const network::LoadRecord& load : outcome.loads) {
-      if (load.resource != observed[i]) continue;
+      if (load.observed != static_cast<std::int32_t>(i)) continue;
       const double share = static_cast<double>(load.load >> 20) / 4096.0 / link.capacity;
       link.utilization_max = std::max(link.utilization_max, share);
       link.load.emplace_back(load.at - start, share);
@@ -174,7 +173,6 @@ void fill(const Job& job, const JobSystem& system, const network::Outcome& outco
     link.utilization_max = std::max(link.utilization_max, link.utilization_mean);
   }
   result.fingerprint = outcome.fingerprint;
-  result.fold.tasks = result.fold.task_classes = system.system.tasks();
 }
 
 }  // namespace sim::training

@@ -5,8 +5,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/base/units.h"
+#include "sim/fold/fold.h"
+#include "sim/network/run.h"
 #include "sim/training/hand_system.h"
 #include "sim/training/never_binding.h"
 #include "sim/training/outcome.h"
@@ -29,19 +32,39 @@ void fill_usage(Result& result) {
   result.peak_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024;
 }
 
+// How far it folded, in the last iteration.
+void fill_fold(const JobSystem& system, const fold::Folded* folding, Result& result) {
+  result.fold.tasks = system.system.tasks();
+  result.fold.task_classes = result.fold.tasks;
+  result.fold.rank_classes = result.fold.ranks;
+  if (!folding) return;
+  result.fold.task_classes = 0;
+  for (const network::Stream& stream : folding->current().streams) {
+    result.fold.task_classes += folding->current().steps_of(stream);
+  }
+  std::set<std::int32_t> classes;
+  for (const Lane& lane : system.lanes) {
+    classes.insert(folding->class_of_stream()[static_cast<std::size_t>(lane.compute)]);
+  }
+  result.fold.rank_classes = static_cast<std::int64_t>(classes.size());
+}
+
 }  // namespace
 
 std::variant<Result, Stuck> simulate(const Job& job) {
   JobSystem system = job.operations.empty() ? job_system(job) : hand_system(job);
   system.system.observed = examples(job, link_classes(job, system, 20));
   drop_never_binding(system.system);
-  auto outcome = network::run(system.system);
+  fold::Folded folding(system.system);
+  auto outcome =
+      network::run(system.system, {job.folds ? &folding : nullptr, job.skips});
   if (auto* stuck = std::get_if<Stuck>(&outcome)) return std::move(*stuck);
   Result result;
   result.scenario = job.name;
   result.devices = static_cast<int>(job.cluster->devices().size());
   fill(job, system, std::get<network::Outcome>(outcome), result);
   fill_facts(job, system, result);
+  fill_fold(system, job.folds ? &folding : nullptr, result);
   fill_usage(result);
   return result;
 }

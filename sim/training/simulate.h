@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "sim/network/execution.h"
+#include "sim/network/outcome.h"
 #include "sim/training/job.h"
 #include "sim/training/result.h"
 

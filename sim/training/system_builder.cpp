@@ -65,8 +65,8 @@ SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path) const {
   const auto fixed = [&](double bytes) {
     return std::llround(bytes / path.reference * static_cast<double>(Coefficient::coefficient_one));
   };
-  for (const auto& [l, bytes] : path.links) spec.push_back({link(l), fixed(bytes)});
-  for (const auto& [d, bytes] : path.memory) spec.push_back({memory(d), fixed(bytes)});
+  for (const auto& [l, bytes] : path.links) spec.push_back({link(l), 1, fixed(bytes)});
+  for (const auto& [d, bytes] : path.memory) spec.push_back({memory(d), 1, fixed(bytes)});
   return spec;
 }
 
@@ -95,7 +95,7 @@ std::vector<double> SystemBuilder::amounts(const network::System& system) {
       for (std::int32_t c = footprint.first; c < footprint.first + footprint.count; ++c) {
         const Coefficient& coefficient = system.coefficients[static_cast<std::size_t>(c)];
         result[static_cast<std::size_t>(coefficient.resource)] +=
-            sums[f] * static_cast<double>(coefficient.coefficient) /
+            sums[f] * coefficient.count * static_cast<double>(coefficient.coefficient) /
             static_cast<double>(Coefficient::coefficient_one);
       }
     }
@@ -107,14 +107,17 @@ network::System SystemBuilder::take(int iterations) {
   for (std::size_t s = 0; s < system_.streams.size(); ++s) {
     network::Stream& stream = system_.streams[s];
     stream.first_slot = static_cast<std::int32_t>(system_.slots.size());
+    stream.first_footprint = static_cast<std::int32_t>(system_.footprints.size());
     for (const SlotSpec& spec : slots_[s]) {
       system_.slots.push_back({static_cast<std::int32_t>(system_.members.size()),
-                               static_cast<std::int32_t>(spec.streams.size()),
+                               static_cast<std::int32_t>(spec.members.size()),
                                static_cast<std::uint8_t>(spec.in_progress),
                                static_cast<std::uint8_t>(spec.late)});
-      system_.members.insert(system_.members.end(), spec.streams.begin(), spec.streams.end());
+      for (const MemberSpec& m : spec.members) {
+        system_.members.push_back(
+            {m.stream, m.footprint < 0 ? -1 : stream.first_footprint + m.footprint});
+      }
     }
-    stream.first_footprint = static_cast<std::int32_t>(system_.footprints.size());
     for (const FootprintSpec& spec : footprints_[s]) {
       system_.footprints.push_back({static_cast<std::int32_t>(system_.coefficients.size()),
                                     static_cast<std::int32_t>(spec.size())});

@@ -15,8 +15,12 @@ namespace sim::training {
 class SystemBuilder {
  public:
   using StreamId = std::int32_t;
+  struct MemberSpec {
+    StreamId stream = 0;
+    std::int32_t footprint = -1;  // of the waiting stream's footprints; -1: reserves nothing
+  };
   struct SlotSpec {
-    std::vector<StreamId> streams;
+    std::vector<MemberSpec> members;
     Category in_progress = Category::other, late = Category::other;
   };
   using FootprintSpec = std::vector<network::Coefficient>;

@@ -131,7 +131,7 @@ TEST_CASE("run: a program shared by two streams names others by slot -> each wai
   Program work, after;
   work.steps = {{.work = 3 * ms}};
   after.steps = {{.work = 1 * ms, .wait_count = 1}};
-  after.waits = {{0, 0, -1}};
+  after.waits = {{0, 0, false}};
   Program longer = work;
   longer.steps[0].work = 5 * ms;
   for (Program* p : {&work, &longer, &after}) {
@@ -140,7 +140,7 @@ TEST_CASE("run: a program shared by two streams names others by slot -> each wai
   }
   system.programs = {work, longer, after};
   system.slots = {{0, 1, 0, 0}, {1, 1, 0, 0}};
-  system.members = {0, 1};
+  system.members = {{0}, {1}};
   system.streams = {{.program = 0},
                     {.program = 1},
                     {.program = 2, .first_slot = 0},
@@ -209,7 +209,7 @@ TEST_CASE("run: loads over time of an observed link -> each change once, in unit
   REQUIRE(result.loads.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
-    CHECK(result.loads[i].resource == link);
+    CHECK(result.loads[i].observed == 0);
     CHECK(result.loads[i].at == expected[i].first);
     CHECK((result.loads[i].load == (Int128{expected[i].second} << rate_bits)));
   }

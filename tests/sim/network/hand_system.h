@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/network/execution.h"
+#include "sim/network/run.h"
 
 namespace sim::network {
 
@@ -90,7 +90,8 @@ class HandSystem {
     for (std::size_t n = 0; n <= longest; ++n) {
       program.milestones.push_back(static_cast<std::int32_t>(n));
     }
-    const Stream stream{.program = size(system.programs),
+    const Stream stream{.size = 1,
+                        .program = size(system.programs),
                         .first_slot = size(system.slots),
                         .first_footprint = size(system.footprints),
                         .owner = 0,
@@ -115,11 +116,11 @@ class HandSystem {
         std::vector<Coefficient> reserved;
         for (const std::int32_t resource : wait.reserve) reserved.push_back({.resource = resource});
         const std::int32_t reserve =
-            reserved.empty() ? -1 : footprint(reserved, stream.first_footprint, system);
-        program.waits.push_back({size(system.slots) - stream.first_slot, wait.steps, reserve});
+            reserved.empty() ? -1 : footprint(reserved, 0, system);
+        program.waits.push_back({size(system.slots) - stream.first_slot, wait.steps, reserve >= 0});
         system.slots.push_back(
             {size(system.members), size(wait.streams), wait.kind_in_progress, wait.kind_late});
-        system.members.insert(system.members.end(), wait.streams.begin(), wait.streams.end());
+        for (const std::int32_t member : wait.streams) system.members.push_back({member, reserve});
       }
       for (const Use& use : operation.uses) {
         program.uses.push_back(

@@ -1,0 +1,35 @@
+// Folds again at barriers, splits in between.
+#include "sim/fold/fold.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sim::fold {
+
+const network::System& Folded::at_barrier(std::span<const std::int64_t> capacity) {
+  before_.reset();
+  if (current_ && std::equal(capacity.begin(), capacity.end(), capacity_.begin()) && !is_split_) {
+    return *current_;
+  }
+  capacity_.assign(capacity.begin(), capacity.end());
+  lumping_ = lump(system_, capacity);
+  current_ = std::make_unique<network::System>(quotient(system_, capacity, lumping_));
+  is_split_ = false;
+  return *current_;
+}
+
+const network::System& Folded::at_change(std::span<const std::int64_t> capacity,
+                                         std::vector<std::int32_t>& parent) {
+  capacity_.assign(capacity.begin(), capacity.end());
+  const Lumping coarse = std::exchange(lumping_, lump(system_, capacity, &lumping_));
+  parent.clear();
+  for (const std::int32_t stream : lumping_.stream) {
+    parent.push_back(coarse.class_of_stream[static_cast<std::size_t>(stream)]);
+  }
+  before_ = std::move(current_);
+  current_ = std::make_unique<network::System>(quotient(system_, capacity, lumping_));
+  is_split_ = true;
+  return *current_;
+}
+
+}  // namespace sim::fold

@@ -1,0 +1,156 @@
+// Folded runs against runs of every stream.
+#include "sim/fold/fold.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "tests/sim/fold/lifted_system.h"
+
+using namespace sim;
+using namespace sim::fold;
+using network::Outcome;
+using network::Record;
+using network::System;
+
+namespace {
+
+Outcome folded(const System& system, bool skips = true) {
+  Folded folding(system);
+  auto result = network::run(system, {&folding, skips});
+  if (const auto* stuck = std::get_if<network::Stuck>(&result)) {
+    invariant(false, stuck->cycle.c_str());
+  }
+  return std::get<Outcome>(std::move(result));
+}
+
+Outcome whole(const System& system, bool skips = true) {
+  return std::get<Outcome>(network::run(system, {nullptr, skips}));
+}
+
+// (stream, step) -> (start, end)
+std::map<std::pair<int, int>, std::pair<Picoseconds, Picoseconds>> ends(const Outcome& outcome) {
+  std::map<std::pair<int, int>, std::pair<Picoseconds, Picoseconds>> result;
+  for (const Record& r : outcome.records) {
+    REQUIRE(result.try_emplace({r.stream, r.step}, r.started_at, r.ended_at).second);
+  }
+  return result;
+}
+
+void check_equal(const Outcome& a, const Outcome& b) {
+  REQUIRE(a.iteration_ends == b.iteration_ends);
+  REQUIRE(a.fingerprint == b.fingerprint);
+  REQUIRE(ends(a) == ends(b));
+  REQUIRE(a.times == b.times);
+  REQUIRE(a.last_ends == b.last_ends);
+  REQUIRE(a.loads.size() == b.loads.size());
+  for (std::size_t i = 0; i < a.loads.size(); ++i) {
+    REQUIRE(a.loads[i].observed == b.loads[i].observed);
+    REQUIRE(a.loads[i].at == b.loads[i].at);
+    REQUIRE((a.loads[i].load == b.loads[i].load));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fold: 3,000 random lifts, disturbed or not -> every start and end of the whole run") {
+  std::size_t streams = 0, classes = 0;
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const HandSystem base = network::random_system(random);
+    const auto copies = static_cast<std::int32_t>(2 + random() % 5);
+    HandSystem hand = lifted(base, copies, random);
+    if (seed % 3 != 0) add_changes(hand, copies, random);
+    const System system = hand.iterations(1 + static_cast<int>(seed % 3)).take();
+    check_equal(folded(system), whole(system));
+    streams += system.streams.size();
+    classes += lump(system, system.capacity).stream.size();
+  }
+  CHECK(3 * classes < streams);
+}
+
+TEST_CASE("fold: an undisturbed lift -> no more classes than the system it was lifted from") {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const HandSystem base = network::random_system(random);
+    const System system = lifted(base, 4, random).take();
+    const Lumping lumping = lump(system, system.capacity);
+    REQUIRE(lumping.stream.size() <= base.take().streams.size());
+    const System smaller = quotient(system, system.capacity, lumping);
+    REQUIRE(smaller.tasks() == system.tasks());
+    // What is folded does not fold further.
+    REQUIRE(lump(smaller, smaller.capacity).stream.size() == lumping.stream.size());
+  }
+}
+
+TEST_CASE("fold: iterations that repeat are not run again, and nothing changes by it") {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    HandSystem hand = lifted(network::random_system(random), 3, random);
+    if (seed % 2 == 0) add_changes(hand, 3, random);
+    const System system = hand.iterations(6).take();
+    const Outcome skipped = folded(system), all = folded(system, false);
+    REQUIRE(skipped.events <= all.events);
+    check_equal(skipped, all);
+    check_equal(skipped, whole(system, false));
+  }
+}
+
+TEST_CASE("fold: hashes that collide -> the same classes, by comparing in full") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    HandSystem hand = lifted(network::random_system(random), 3, random);
+    System system = hand.take();
+    system.capacity[random() % system.capacity.size()] += 7;
+    const Lumping exact = lump(system, system.capacity);
+    for (const int bits : {0, 1, 3}) {
+      const Lumping mended = lump(system, system.capacity, nullptr, bits);
+      REQUIRE(mended.class_of_stream == exact.class_of_stream);
+      REQUIRE(mended.class_of_resource == exact.class_of_resource);
+    }
+  }
+}
+
+TEST_CASE("fold: two flows of a class on one link, one alone on another -> the links differ") {
+  // Every flow uses one link; sets of link classes are equal, what links carry is not (C3).
+  HandSystem hand;
+  const auto a = hand.resource("a", 100), b = hand.resource("b", 100);
+  for (const auto link : {a, a, b}) hand.stream("f", {{.work = 1000, .uses = {{link, 100}}}});
+  const System system = hand.take();
+  const Lumping lumping = lump(system, system.capacity);
+  CHECK(lumping.class_of_stream == std::vector<Class>{0, 0, 1});
+  CHECK(lumping.class_of_resource == std::vector<Class>{0, 1});
+  CHECK(folded(system).last_ends == std::vector<Picoseconds>{2000, 2000, 1000});
+}
+
+TEST_CASE("fold: waiting for one copy or for three of them -> one class, waits are a set (C1)") {
+  HandSystem hand;
+  for (int i = 0; i < 3; ++i) hand.stream("s", {{.work = 10}});
+  hand.stream("one", {{.work = 5, .waits = {{{1}, 1, 0, 0}}}});
+  hand.stream("all", {{.work = 5, .waits = {{{0, 1, 2}, 1, 0, 0}}}});
+  const System system = hand.take();
+  CHECK(lump(system, system.capacity).class_of_stream == std::vector<Class>{0, 0, 0, 1, 1});
+  CHECK(folded(system).last_ends == std::vector<Picoseconds>{10, 10, 10, 15, 15});
+}
+
+TEST_CASE("fold: a six-cycle of flows on shared links folds to one flow, as two triangles do") {
+  // Not automorphic to each other, but nothing that happens tells them apart.
+  HandSystem hand;
+  std::vector<std::int32_t> links;
+  for (int i = 0; i < 12; ++i) links.push_back(hand.resource("l" + std::to_string(i), 30));
+  const auto flow = [&](std::size_t x, std::size_t y) {
+    hand.stream("f", {{.work = 900, .uses = {{links[x], 30}, {links[y], 30}}}});
+  };
+  for (std::size_t i = 0; i < 6; ++i) flow(i, (i + 1) % 6);
+  for (std::size_t i = 0; i < 3; ++i) flow(6 + i, 6 + (i + 1) % 3);
+  for (std::size_t i = 0; i < 3; ++i) flow(9 + i, 9 + (i + 1) % 3);
+  const System system = hand.take();
+  CHECK(lump(system, system.capacity).stream.size() == 1);
+  const Outcome outcome = folded(system);
+  CHECK(outcome.events == 1);
+  check_equal(outcome, whole(system));
+}
