@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "sim/network/execution.h"
+#include "sim/network/run.h"
 
 using namespace sim;
 using namespace sim::network;
