@@ -59,8 +59,7 @@ int run(const std::vector<std::string>& arguments) {
   options.add_options()("no-advice", po::bool_switch(), "do not try variations of the plan");
   options.add_options()("no-fold", po::bool_switch(),
                         "run every rank, also those that provably do the same as another");
-  options.add_options()("no-skip", po::bool_switch(),
-                        "run everything, also what provably repeats");
+  options.add_options()("no-skip", po::bool_switch(), "run everything, also what provably repeats");
   const auto values =
       parse({"maquette run SCENARIO [options]",
              "Simulates the training iteration that a scenario file describes and "

@@ -16,7 +16,8 @@ StreamId JobBuilder::group_stream(const std::string& name, int owner, const std:
                                   const Communicator& group, std::vector<TensorStep> steps,
                                   const MilestonesOf& milestones, Category transfer,
                                   Category late) {
-  // Lanes whose milestones are the same share a slot; each reserves the devices it has in the group.
+  // Lanes whose milestones are the same share a slot; each reserves the devices it has in the
+  // group.
   std::map<int, std::vector<DeviceIndex>> devices_of;  // [lane]
   std::vector<int> lanes;
   for (const DeviceIndex member : group.members()) {

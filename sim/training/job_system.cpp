@@ -38,9 +38,7 @@ std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool is_forward) con
 
 void JobBuilder::connect() {
   using Members = std::vector<SystemBuilder::MemberSpec>;
-  const auto some = [](StreamId stream) {
-    return stream < 0 ? Members{} : Members{{stream}};
-  };
+  const auto some = [](StreamId stream) { return stream < 0 ? Members{} : Members{{stream}}; };
   const auto all = [](const std::vector<StreamId>& streams) {
     Members members;
     for (const StreamId stream : streams) members.push_back({stream});
@@ -62,7 +60,8 @@ void JobBuilder::connect() {
     slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
     slots[slot_data] = {all(data_streams_[i]), Category::exposed_data, Category::wait};
     slots[slot_host] = {some(host_stream_[i]), Category::host, Category::host};
-    slots[slot_embedding] = {all(embedding_streams_[i]), Category::exposed_pipeline, Category::bubble};
+    slots[slot_embedding] = {all(embedding_streams_[i]), Category::exposed_pipeline,
+                             Category::bubble};
     builder_.set_slots(lane.compute, std::move(slots));
     const std::vector<DeviceIndex> held = devices(lane.ranks);
     builder_.set_footprints(lane.compute,

@@ -53,11 +53,10 @@ std::vector<char> may_bind(const System& system) {
   for (const network::Stream& stream : system.streams) {
     const Reach& r = reach[static_cast<std::size_t>(stream.program)];
     for (std::size_t f = 0; f < r.largest.size(); ++f) {
-      each_coefficient(system, stream.first_footprint + static_cast<std::int32_t>(f),
-                       [&](const Coefficient& c) {
-                         bound[static_cast<std::size_t>(c.resource)] +=
-                             network::amount_through(c, r.largest[f]);
-                       });
+      each_coefficient(
+          system, stream.first_footprint + static_cast<std::int32_t>(f), [&](const Coefficient& c) {
+            bound[static_cast<std::size_t>(c.resource)] += network::amount_through(c, r.largest[f]);
+          });
     }
     for (const std::int32_t number : r.reserving) {
       const network::Slot& slot =

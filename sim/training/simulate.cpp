@@ -56,8 +56,7 @@ std::variant<Result, Stuck> simulate(const Job& job) {
   system.system.observed = examples(job, link_classes(job, system, 20));
   drop_never_binding(system.system);
   fold::Folded folding(system.system);
-  auto outcome =
-      network::run(system.system, {job.folds ? &folding : nullptr, job.skips});
+  auto outcome = network::run(system.system, {job.folds ? &folding : nullptr, job.skips});
   if (auto* stuck = std::get_if<Stuck>(&outcome)) return std::move(*stuck);
   Result result;
   result.scenario = job.name;

@@ -95,7 +95,7 @@ TEST_CASE("run: coefficients of a footprint -> a quarter on each of three paths,
   system.capacity = {10'000'000'000, 10'000'000'000, 5'000'000'000};
   system.resource_names = {"a", "b", "c"};
   constexpr std::int64_t quarter = Coefficient::coefficient_one / 4;
-  system.coefficients = {{0, quarter}, {1, quarter}, {2, quarter}};
+  system.coefficients = {{0, 1, quarter}, {1, 1, quarter}, {2, 1, quarter}};
   system.footprints = {{0, 3}};
   Program program;
   program.steps = {{.work = 7 * ms, .use_count = 1}};

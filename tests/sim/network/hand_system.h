@@ -115,8 +115,7 @@ class HandSystem {
       for (const WaitFor& wait : operation.waits) {
         std::vector<Coefficient> reserved;
         for (const std::int32_t resource : wait.reserve) reserved.push_back({.resource = resource});
-        const std::int32_t reserve =
-            reserved.empty() ? -1 : footprint(reserved, 0, system);
+        const std::int32_t reserve = reserved.empty() ? -1 : footprint(reserved, 0, system);
         program.waits.push_back({size(system.slots) - stream.first_slot, wait.steps, reserve >= 0});
         system.slots.push_back(
             {size(system.members), size(wait.streams), wait.kind_in_progress, wait.kind_late});
