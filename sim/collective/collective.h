@@ -22,7 +22,10 @@ enum class Protocol { simple, ll128, ll };
 // Where the members of a rank group sit: host_of[group rank]. Group ranks are in ring order.
 struct Layout {
   std::vector<int> host_of;
-  int ranks() const { return static_cast<int>(host_of.size()); }
+  // Members, and hosts, that come between those listed in a ring and are like them: what a listed
+  // member sends and receives is the same with and without them. Rings only.
+  int ranks_left_out = 0, hosts_left_out = 0;
+  int ranks() const { return static_cast<int>(host_of.size()) + ranks_left_out; }
 };
 
 // Bytes that one member sends to another over the whole collective.

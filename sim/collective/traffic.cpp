@@ -10,7 +10,8 @@ namespace sim::collective {
 namespace {
 
 // Steps of a ring, counted as NCCL's tuner does: a pass of n - 1 steps crosses each border once.
-Traffic ring(Operation operation, const Hosts& hosts, int ranks, Bytes size) {
+Traffic ring(Operation operation, const Hosts& hosts, const Layout& layout, Bytes size) {
+  const int ranks = layout.ranks(), host_count = hosts.count() + layout.hosts_left_out;
   const std::vector<std::vector<int>> all = rings(hosts);
   const std::int64_t passes = operation == Operation::all_reduce ? 2 : 1;
   const std::int64_t count = static_cast<std::int64_t>(all.size());
@@ -29,8 +30,8 @@ Traffic ring(Operation operation, const Hosts& hosts, int ranks, Bytes size) {
     for (const std::vector<int>& ring : all) tally.add_ring(ring, passes * (ranks - 1));
     traffic.hops = tally.hops(size);
   }
-  traffic.inter_steps = static_cast<int>(passes) * (hosts.count() - 1);
-  traffic.intra_steps = static_cast<int>(passes) * (ranks - hosts.count());
+  traffic.inter_steps = static_cast<int>(passes) * (host_count - 1);
+  traffic.intra_steps = static_cast<int>(passes) * (ranks - host_count);
   return traffic;
 }
 
@@ -84,6 +85,8 @@ Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, 
   invariant(ranks >= 1, "a collective has no members");
   if (ranks == 1) return {};
   const Hosts hosts(layout);
+  invariant(layout.ranks_left_out == 0 || (algorithm == Algorithm::ring && hosts.count() > 1),
+            "members can be left out of rings over hosts only");
   if (algorithm == Algorithm::direct) return direct(operation, hosts, ranks, size);
   switch (operation) {
     case Operation::all_reduce:
@@ -96,7 +99,7 @@ Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, 
       }
       [[fallthrough]];
     case Operation::broadcast:
-      if (algorithm == Algorithm::ring) return ring(operation, hosts, ranks, size);
+      if (algorithm == Algorithm::ring) return ring(operation, hosts, layout, size);
       break;
     case Operation::all_to_all:
       if (algorithm == Algorithm::pairwise) return pairwise(hosts, ranks, size);

@@ -114,7 +114,9 @@ double latency_in_us(Operation operation, Algorithm algorithm, Protocol protocol
   return base + (ring_steps(operation, group.ranks) - inter_steps) * intra + inter_steps * inter;
 }
 
-Group group_of(const Layout& layout) { return {layout.ranks(), Hosts(layout).count()}; }
+Group group_of(const Layout& layout) {
+  return {layout.ranks(), Hosts(layout).count() + layout.hosts_left_out};
+}
 
 std::optional<TunerEstimate> estimate(Operation operation, Algorithm algorithm, Protocol protocol,
                                       const Group& group, const Hardware& hardware, Bytes size) {
