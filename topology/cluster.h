@@ -11,7 +11,7 @@
 //   pod1.up, .down                  second tier of a pod to and from the core (sprayed)
 //   leaf3.spine1, spine1.leaf3      leaf to one spine and back (hashed)
 //   leaf3.agg1, pod0.agg1.leaf3     fat tree, hashed
-//   pod0.agg1.core5, core5.pod0     fat tree, hashed
+//   pod0.agg1.core5, core5.pod0.agg1  fat tree, hashed
 //   a->b, a->b#1                    graph: from a to b; the second of parallel links
 // Names of switches: domain0, h3.pcie1, h3.socket0, switch, leaf3, spine1, pod0.agg1, core5; where
 // routing is sprayed, spine, pod0 and core each stand for all equal switches of the tier. Leaves of
@@ -20,8 +20,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "topology/description.h"
@@ -34,8 +35,7 @@ using HostIndex = std::int32_t;
 using VertexIndex = std::int32_t;  // devices first (their DeviceIndex), then switches
 
 struct Device {
-  std::string name;  // "h3.gpu5"
-  std::string device_type;
+  std::string_view device_type;  // into the cluster
   HostIndex host = 0;
   int index_in_host = 0;
   int domain = 0;  // scale-up domain; devices of different hosts may share one. A device without
@@ -45,7 +45,6 @@ struct Device {
 enum class LinkKind { scale_up, pcie, socket, nic, fabric };
 
 struct Link {
-  std::string name;  // unique
   LinkKind kind = LinkKind::fabric;
   BytesPerSecond capacity;
   Seconds latency;
@@ -69,6 +68,15 @@ struct Route {
   bool inside_host = false;
 };
 
+// Sizes, in devices, of the parts that look alike and start at multiples of their size. A size need
+// not divide the next: domains of 18 hosts lie across leaves of 32.
+struct Blocks {
+  std::int64_t host = 0;
+  std::int64_t domain = 0;  // a scale-up domain; as host where no domain spans several
+  std::int64_t group = 0;   // hosts under one leaf or set of rail leaves; 0: no links join leaves
+  std::int64_t pod = 0;     // 0: no links join pods
+};
+
 // Something about the description that cannot be built, or is legal but surprising.
 struct Finding {
   enum class Subject { host_group, fabric, graph_link, graph_device, cluster };
@@ -88,16 +96,30 @@ class Cluster {
   Cluster(Cluster&&) noexcept;
   Cluster& operator=(Cluster&&) noexcept;
 
-  // In order of host groups, hosts, devices. Spare hosts are the last ones.
-  std::span<const Device> devices() const;
-  std::span<const Link> links() const;
+  // Devices are in order of host groups, hosts. Spare hosts are the last ones. What is asked for is
+  // computed from the description, unless that is a graph; names are unique.
+  DeviceIndex device_count() const;
+  Device device(DeviceIndex device) const;
+  std::string device_name(DeviceIndex device) const;  // "h3.gpu5"
+  LinkIndex link_count() const;
+  Link link(LinkIndex link) const;
+  std::string link_name(LinkIndex link) const;
   LinkEnds ends(LinkIndex link) const;
+  // 0: inside a host, of its NICs or its scale-up domain; 1: between a leaf and its spines or its
+  // pod's second tier; 2: between a pod and the core. 0 everywhere in an arbitrary graph.
+  int tier(LinkIndex link) const;
   VertexIndex vertex_count() const;
-  const std::string& vertex_name(VertexIndex vertex) const;
-  int host_count() const;
-  const std::string& host_name(HostIndex host) const;
+  std::string vertex_name(VertexIndex vertex) const;
+  HostIndex host_count() const;
+  std::string host_name(HostIndex host) const;
   const HostType* host_type(HostIndex host) const;  // null for a host of an arbitrary graph
-  std::span<const DeviceIndex> devices_of_host(HostIndex host) const;
+  std::vector<DeviceIndex> devices_of_host(HostIndex host) const;
+
+  // None for an arbitrary graph, where a hash chooses between paths, and where host groups differ
+  // in devices of a host or hosts of a domain.
+  std::optional<Blocks> blocks() const;
+  // First device of every host group but the first.
+  std::vector<DeviceIndex> type_borders() const;
 
   // Returns the route from one device to another. Shortest in links, then in latency.
   // Between devices of one scale-up domain: the scale-up links. Inside a host without: PCIe.
@@ -111,7 +133,8 @@ class Cluster {
   // The links of a part, in both directions: those with its name, or that start or end at it. Parts
   // are hosts, devices, NICs, switches, links and ports ("leaf3.port5", the sixth NIC attached); a
   // part stands for its own parts ("h0" for "h0.gpu0" and the rest). Numbers may be "*", "[*]" or
-  // "[0..3]": "h[0..3].nic2". Empty where nothing has that name. Ascending.
+  // "[0..3]": "h[0..3].nic2". Empty where nothing has that name. Ascending. Takes no longer for a
+  // large cluster, but as long as the hosts that the numbers leave open, unless it is a graph.
   std::vector<LinkIndex> links_of_part(const std::string& part) const;
   std::vector<DeviceIndex> devices_of_part(const std::string& part) const;
 

@@ -4,12 +4,19 @@
 // is sprayed, all k equal links from a leaf to the next tier carry 1/k each; one link of k times
 // the capacity, to one switch that stands for all of the tier, gives the same rates with fewer
 // links. Hashed routing needs every link. Both are the same arithmetic with `branches` k or 1.
+//
+// Switches are numbered: leaves, then spines; or leaves, pod 0's second tier, pod 1's, ..., cores.
+// Links are numbered in pairs (up, down): of leaf 0, of leaf 1, ...; then of the second tier.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "topology/network.h"
+#include "topology/cluster.h"
+#include "topology/part_pattern.h"
 
 namespace topology {
 
@@ -22,42 +29,77 @@ class FabricLayout {
   std::int64_t leaf_of(std::int64_t host, int nic) const {
     return host / hosts_per_leaf_ * rails_ + (rails_ > 1 ? nic : 0);
   }
+  std::int64_t leaves() const { return leaves_; }
+  // What is plugged into a leaf: NICs of the hosts from `first`, before `end`.
+  struct Plugged {
+    std::int64_t first, end;
+    std::optional<int> nic;  // none: all of a host
+  };
+  Plugged plugged(std::int64_t leaf) const;
+
   std::int64_t switch_count() const;
-  std::int64_t link_count() const;
-  void add_switches(Network& network);
-  // REQUIRES: the network has the switches.
-  void add_links(Network& network);
-  VertexIndex first_leaf() const { return first_leaf_; }
+  std::string switch_name(std::int64_t number) const;
+  std::int64_t link_count() const { return 2 * (leaf_pairs() + core_pairs()); }
+  std::string link_name(std::int64_t number) const;
+  LinkEnds ends(std::int64_t number) const;  // numbers of switches
+  const Link& link(std::int64_t number) const { return links_[tier(number) - 1]; }
+  int tier(std::int64_t number) const { return number < 2 * leaf_pairs() ? 1 : 2; }
 
   struct Links {
-    LinkIndex links[4];
+    std::int64_t links[4];
     int count = 0;
   };
   // From leaf to leaf; `hash` picks among equal paths. None when they are the same.
   Links between(std::int64_t source, std::int64_t target, std::uint64_t hash) const;
 
- private:
-  void add_pair(Network& network, std::int64_t below, std::int64_t above,
-                BytesPerSecond capacity) const;
-  std::int64_t pods() const {
-    return leaves_per_pod_ > 0 ? (leaves_ - 1) / leaves_per_pod_ + 1 : 0;
+  // Hosts under one leaf or set of rail leaves, and in a pod; 0 where no links join those.
+  std::int64_t hosts_per_group() const { return branches_ > 0 ? hosts_per_leaf_ : 0; }
+  std::int64_t hosts_per_pod() const {
+    return core_branches_ > 0 ? leaves_per_pod_ * hosts_per_leaf_ : 0;
   }
-  LinkIndex leaf_link(std::int64_t leaf, std::int64_t branch) const;
-  LinkIndex core_link(std::int64_t pod, std::int64_t branch, std::int64_t core_branch) const;
+  bool is_chosen_by_hash() const { return is_hashed_ && (branches_ > 1 || core_branches_ > 1); }
+
+  // Numbers of what a pattern names, or has a part of it in the name; and all links of a switch.
+  std::vector<std::int64_t> switches_of_part(const PartPattern& pattern) const;
+  std::vector<std::int64_t> links_named(const PartPattern& pattern) const;
+  std::vector<std::int64_t> links_at(std::int64_t number) const;
+
+ private:
+  struct Pair {
+    std::int64_t below, above;  // switches
+  };
+  Pair pair(std::int64_t number) const;
+  bool has_pods() const { return leaves_per_pod_ > 0; }
+  std::int64_t pods() const { return has_pods() ? (leaves_ - 1) / leaves_per_pod_ + 1 : 0; }
+  // Switches above the leaves, and without the core.
+  std::int64_t second_tier() const { return has_pods() ? pods() * branches_ : branches_; }
+  // Leaves joined to a spine or second-tier switch, those counted from 0.
+  std::int64_t first_leaf_below(std::int64_t second) const {
+    return has_pods() ? second / branches_ * leaves_per_pod_ : 0;
+  }
+  std::int64_t end_leaf_below(std::int64_t second) const {
+    return has_pods() ? std::min(first_leaf_below(second) + leaves_per_pod_, leaves_) : leaves_;
+  }
+  std::int64_t leaf_pairs() const { return leaves_ * branches_; }
+  std::int64_t core_pairs() const { return pods() * branches_ * core_branches_; }
+  std::int64_t leaf_pair(std::int64_t leaf, std::int64_t branch) const {
+    return leaf * branches_ + branch;
+  }
+  std::int64_t core_pair(std::int64_t pod, std::int64_t branch, std::int64_t core_branch) const {
+    return leaf_pairs() + (pod * branches_ + branch) * core_branches_ + core_branch;
+  }
+  class Search;
 
   std::int64_t leaves_ = 0;
+  std::int64_t hosts_ = 0;
   std::int64_t hosts_per_leaf_ = 1;
   std::int64_t rails_ = 1;
-  std::int64_t ports_ = 0;           // of a leaf, downwards
   std::int64_t branches_ = 0;        // up links of a leaf; 0 with a single leaf
   std::int64_t core_branches_ = 0;   // up links of a second-tier switch; 0 with a single pod
   std::int64_t leaves_per_pod_ = 0;  // 0: one tier of spines
   bool is_hashed_ = false;
   bool is_single_ = false;
-  BytesPerSecond up_;  // all up links of a leaf together
-  Seconds latency_;
-  VertexIndex first_leaf_ = 0;
-  std::int64_t first_link_ = 0;
+  Link links_[2];  // of a leaf, and of a second-tier switch
 };
 
 }  // namespace topology

@@ -5,7 +5,7 @@
 
 #include "sim/base/diagnostics.h"
 #include "topology/findings.h"
-#include "topology/graph_network.h"
+#include "topology/graph_router.h"
 
 namespace topology {
 

@@ -1,24 +1,45 @@
-// A cluster written as an arbitrary graph: its network, and shortest routes found on it.
+// A cluster written as an arbitrary graph: everything is listed.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "topology/graph_parts.h"
+#include "topology/graph_router.h"
 #include "topology/network.h"
 
 namespace topology {
 
-// Appends everything to an empty network.
-void add_graph(const Graph& graph, Network& network);
+class GraphNetwork : public Network {
+ public:
+  // Keeps pointers into the graph.
+  explicit GraphNetwork(const Graph& graph);
 
-// REQUIRES: every device can reach every other.
-std::unique_ptr<Router> graph_router(const Network& network, Fabric::Routing routing);
+  DeviceIndex device_count() const override;
+  Device device(DeviceIndex device) const override { return data_.device(device); }
+  std::string device_name(DeviceIndex device) const override { return vertex_name(device); }
+  LinkIndex link_count() const override { return static_cast<LinkIndex>(data_.links.size()); }
+  Link link(LinkIndex link) const override { return data_.link(link); }
+  std::string link_name(LinkIndex link) const override;
+  LinkEnds ends(LinkIndex link) const override;
+  int tier(LinkIndex /*link*/) const override { return 0; }
+  VertexIndex vertex_count() const override;
+  std::string vertex_name(VertexIndex vertex) const override;
+  HostIndex host_count() const override { return static_cast<HostIndex>(data_.hosts.size()); }
+  std::string host_name(HostIndex host) const override;
+  const HostType* host_type(HostIndex /*host*/) const override { return nullptr; }
+  std::vector<DeviceIndex> devices_of_host(HostIndex host) const override;
+  std::optional<Blocks> blocks() const override { return std::nullopt; }
+  std::vector<DeviceIndex> type_borders() const override { return {}; }
+  Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const override;
+  std::vector<LinkIndex> links_of_part(const std::string& part) const override;
+  std::vector<DeviceIndex> devices_of_part(const std::string& part) const override;
 
-// Two vertices where no path leads from the first to the second, if there are such; both among the
-// first `device_count` vertices.
-struct Cut {
-  VertexIndex from = 0, to = 0;
+ private:
+  const GraphData data_;
+  const GraphParts parts_;
+  const std::unique_ptr<Router> router_;
 };
-std::vector<Cut> cuts(VertexIndex vertex_count, VertexIndex device_count,
-                      const std::vector<LinkEnds>& ends);
 
 }  // namespace topology

@@ -1,4 +1,7 @@
 // Shortest routes on an arbitrary graph, by breadth-first search from each target.
+#include "topology/graph_router.h"
+
+#include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/reverse_graph.hpp>
@@ -9,7 +12,7 @@
 #include <unordered_map>
 
 #include "sim/base/invariant.h"
-#include "topology/graph_network.h"
+#include "topology/network.h"
 
 namespace topology {
 
@@ -50,13 +53,20 @@ struct Distance {
 };
 using Tree = std::vector<std::optional<Distance>>;  // [vertex]; none where no path leads there
 
+// The capacity that the shares of a route leave to one flow.
+BytesPerSecond route_capacity(const GraphData& data, const std::vector<LinkShare>& links) {
+  BytesPerSecond least = data.link(links.front().link).capacity / links.front().share;
+  for (const LinkShare& l : links) least = std::min(least, data.link(l.link).capacity / l.share);
+  return least;
+}
+
 class GraphRouter : public Router {
  public:
-  GraphRouter(const Network& network, Fabric::Routing routing)
-      : network_(network),
+  GraphRouter(const GraphData& data, Fabric::Routing routing)
+      : data_(data),
         routing_(routing),
-        graph_(digraph(network.vertex_of_switch(network.switches.size()), network.ends)) {
-    for (const Link& link : network.links) {
+        graph_(digraph(data.vertex_of_switch(data.switches.size()), data.ends)) {
+    for (const Link& link : data.links) {
       picoseconds_.push_back(std::llround(link.latency.value() * 1e12));
     }
   }
@@ -64,8 +74,8 @@ class GraphRouter : public Router {
   Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const override {
     const auto out = only_link(source, /*is_out=*/true);
     const auto in = only_link(target, /*is_out=*/false);
-    const VertexIndex from = out ? network_.ends[static_cast<std::size_t>(*out)].to : source;
-    const VertexIndex to = in ? network_.ends[static_cast<std::size_t>(*in)].from : target;
+    const VertexIndex from = out ? data_.ends[static_cast<std::size_t>(*out)].to : source;
+    const VertexIndex to = in ? data_.ends[static_cast<std::size_t>(*in)].from : target;
     Route route;
     if (out) route.links.push_back({*out, 1});
     {
@@ -78,13 +88,13 @@ class GraphRouter : public Router {
         append_hashed(from, to, seed, route);
       }
     }
-    if (out) route.latency += network_.link(*out).latency;
+    if (out) route.latency += data_.link(*out).latency;
     if (in) {
       route.links.push_back({*in, 1});
-      route.latency += network_.link(*in).latency;
+      route.latency += data_.link(*in).latency;
     }
-    route.capacity = route_capacity(network_, route.links);
-    route.inside_host = network_.device(source).host == network_.device(target).host;
+    route.capacity = route_capacity(data_, route.links);
+    route.inside_host = data_.device(source).host == data_.device(target).host;
     return route;
   }
 
@@ -100,9 +110,9 @@ class GraphRouter : public Router {
     const auto vertex = static_cast<std::size_t>(device);
     const auto only = [&](auto range) -> std::optional<LinkIndex> {
       const LinkIndex link = boost::get(boost::edge_index, graph_, *range.first);
-      const LinkEnds ends = network_.ends[static_cast<std::size_t>(link)];
+      const LinkEnds ends = data_.ends[static_cast<std::size_t>(link)];
       const auto peer = static_cast<std::size_t>(is_out ? ends.to : ends.from);
-      return peer < network_.devices.size() ? std::nullopt : std::optional(link);
+      return peer < data_.devices.size() ? std::nullopt : std::optional(link);
     };
     if (is_out) {
       if (boost::out_degree(vertex, graph_) != 1) return std::nullopt;
@@ -182,7 +192,7 @@ class GraphRouter : public Router {
         const double part = share / static_cast<double>(links.size());
         for (const LinkIndex link : links) {
           result.links.push_back({link, part});
-          next_level[static_cast<std::size_t>(network_.ends[static_cast<std::size_t>(link)].to)] +=
+          next_level[static_cast<std::size_t>(data_.ends[static_cast<std::size_t>(link)].to)] +=
               part;
         }
       }
@@ -198,15 +208,15 @@ class GraphRouter : public Router {
       sim::invariant(!links.empty(), "no path in a connected graph");
       const LinkIndex link = links[mixed(seed, static_cast<std::uint64_t>(from)) % links.size()];
       route.links.push_back({link, 1});
-      route.latency += network_.link(link).latency;
-      from = network_.ends[static_cast<std::size_t>(link)].to;
+      route.latency += data_.link(link).latency;
+      from = data_.ends[static_cast<std::size_t>(link)].to;
     }
   }
 
   static constexpr std::size_t tree_entries_max = std::size_t{1} << 23;
   static constexpr std::size_t sprayed_links_max = std::size_t{1} << 23;
 
-  const Network& network_;
+  const GraphData& data_;
   const Fabric::Routing routing_;
   const Digraph graph_;
   std::vector<std::int64_t> picoseconds_;  // [link]
@@ -218,8 +228,8 @@ class GraphRouter : public Router {
 
 }  // namespace
 
-std::unique_ptr<Router> graph_router(const Network& network, Fabric::Routing routing) {
-  return std::make_unique<GraphRouter>(network, routing);
+std::unique_ptr<Router> graph_router(const GraphData& data, Fabric::Routing routing) {
+  return std::make_unique<GraphRouter>(data, routing);
 }
 
 // If device 0 reaches every device and is reached by every device, all reach all.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <string_view>
 
 #include "sim/base/units.h"
 #include "topology/findings.h"
@@ -31,7 +33,11 @@ void find_in_names(const std::vector<HostGroup>& groups, Findings& findings) {
       findings.error(fmt::format("'{}' cannot be the name of hosts", name),
                      "'.', '[', ']', '*' and blanks have a meaning in names of parts");
     }
-    if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+    const auto is_of_switches = [&](std::string_view word) {
+      return name.starts_with(word) &&
+             name.find_first_not_of("0123456789", word.size()) == std::string::npos;
+    };
+    if (std::any_of(reserved.begin(), reserved.end(), is_of_switches)) {
       findings.error(fmt::format("'{}' cannot be the name of hosts", name),
                      "switches have that name");
     }
@@ -187,11 +193,18 @@ void find_in_size(const Description& description, Findings& findings) {
   const FabricLayout fabric(description.fabric, hosts_described(description),
                             nics_max(description));
   links += static_cast<double>(fabric.link_count());
-  constexpr double links_max = 2147483647;
-  if (links > links_max) {
-    findings.error(
-        fmt::format("the cluster has {:.3g} links, the most is {:.3g}", links, links_max), "",
-        "write 'routing: sprayed', or a crossbar instead of a mesh");
+  constexpr double most = std::numeric_limits<LinkIndex>::max();
+  if (links > most) {
+    findings.error(fmt::format("the cluster has {:.3g} links, the most is {:.3g}", links, most), "",
+                   "write 'routing: sprayed', or a crossbar instead of a mesh");
+  }
+  // A host has no more PCIe switches, sockets or domains than devices.
+  const double vertices =
+      static_cast<double>(devices) * 4 + static_cast<double>(fabric.switch_count());
+  if (vertices > most) {
+    findings.error(fmt::format("the cluster has {:.3g} devices and switches, the most is {:.3g}",
+                               vertices, most),
+                   "", "write more 'hosts_per_group', or 'routing: sprayed'");
   }
 }
 

@@ -17,7 +17,8 @@ HostLayout::HostLayout(const HostType& type, bool has_fabric)
   }
   const bool has_scale_up = domain_size_ > 1;
   if (has_scale_up) {
-    scale_up_stride_ = type.scale_up.kind == ScaleUp::Kind::crossbar ? 2 : domain_size_ - 1;
+    is_mesh_ = type.scale_up.kind == ScaleUp::Kind::mesh;
+    scale_up_stride_ = is_mesh_ ? domain_size_ - 1 : 2;
   }
   const bool peers_by_pcie = devices_ > 1 && !has_scale_up;
   bool is_nic_elsewhere = false;
@@ -42,6 +43,29 @@ HostLayout::Nics HostLayout::nics_of_device(int device) const {
   const int end = before(device + 1);
   if (nics_ <= devices_) return {end - 1, 1};
   return {before(device), end - before(device)};
+}
+
+HostLayout::Link HostLayout::link(std::int64_t number, std::int64_t first_position) const {
+  using Owner = Link::Owner;
+  const auto pair = [](Owner owner, std::int64_t offset) {
+    return Link{owner, static_cast<int>(offset / 2), offset % 2};
+  };
+  // The one itself is left out of its others.
+  const auto with_itself = [](std::int64_t other, std::int64_t self) {
+    return other < self ? other : other + 1;
+  };
+  if (number < first_pcie_ && is_mesh_) {
+    const std::int64_t device = number / scale_up_stride_;
+    return {Owner::device_scale_up, static_cast<int>(device),
+            with_itself(number % scale_up_stride_, first_position + device)};
+  }
+  if (number < first_pcie_) return pair(Owner::device_scale_up, number);
+  if (number < first_switch_) return pair(Owner::device_pcie, number - first_pcie_);
+  if (number < first_socket_) return pair(Owner::pcie_switch, number - first_switch_);
+  if (number >= first_nic_) return pair(Owner::nic, number - first_nic_);
+  const std::int64_t from = (number - first_socket_) / (sockets_ - 1);
+  return {Owner::socket, static_cast<int>(from),
+          with_itself((number - first_socket_) % (sockets_ - 1), from)};
 }
 
 }  // namespace topology

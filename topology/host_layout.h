@@ -25,6 +25,7 @@ class HostLayout {
   int nics() const { return nics_; }
   int pcie_switches() const { return has_pcie_ ? pcie_switches_ : 0; }
   int sockets() const { return has_switch_links_ ? sockets_ : 0; }
+  int switches() const { return pcie_switches() + sockets(); }
 
   int switch_of_device(int device) const { return device / devices_per_pcie_switch_; }
   int switch_of_nic(int nic) const { return switch_of_device(nic * devices_ / nics_); }
@@ -48,11 +49,31 @@ class HostLayout {
   }
   std::int64_t nic_link(int nic) const { return first_nic_ + 2 * std::int64_t{nic}; }
   std::int64_t link_count() const { return link_count_; }
+  // Links that leave a device for others of its domain (mesh), or up and down (crossbar).
+  std::int64_t scale_up_stride() const { return scale_up_stride_; }
+  std::int64_t first_pcie_link() const { return first_pcie_; }      // of devices
+  std::int64_t first_switch_link() const { return first_switch_; }  // of PCIe switches
+
+  // The way back from a number.
+  struct Link {
+    enum class Owner { device_scale_up, device_pcie, pcie_switch, socket, nic };
+    Owner owner;
+    int index;           // of the owner
+    std::int64_t other;  // mesh: position of the peer; socket: the other; pairs: 1 for the second
+  };
+  // `first_position`: of device 0 in its domain.
+  Link link(std::int64_t number, std::int64_t first_position) const;
+  LinkKind kind(std::int64_t number) const {
+    if (number < first_pcie_) return LinkKind::scale_up;
+    if (number < first_socket_) return LinkKind::pcie;
+    return number < first_nic_ ? LinkKind::socket : LinkKind::nic;
+  }
 
  private:
   int devices_, nics_, devices_per_pcie_switch_, pcie_switches_, sockets_;
   std::int64_t domain_size_;
   std::int64_t scale_up_stride_ = 0;  // links of one device
+  bool is_mesh_ = false;
   bool has_pcie_, has_switch_links_;
   std::int64_t first_pcie_, first_switch_, first_socket_, first_nic_, link_count_;
 };

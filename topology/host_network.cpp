@@ -1,11 +1,7 @@
-// Builds the network of a cluster of host groups.
+// What is asked of a cluster of host groups by number.
 #include "topology/host_network.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "sim/base/invariant.h"
 
 namespace topology {
 
@@ -21,81 +17,124 @@ std::int64_t hosts_described(const Description& description) {
   return count;
 }
 
-HostNetwork::HostNetwork(const Description& description, Network& network)
-    : network_(network),
-      fabric_(description.fabric),
-      layout_(description.fabric, hosts_described(description), nics_max(description)) {
-  add_devices(description);
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    network_.first_switch.push_back(network_.switches.size());
-    add_own_switches(hosts_[i], static_cast<HostIndex>(i));
-  }
-  network_.first_switch.push_back(network_.switches.size());
-  add_domain_switches();
-  layout_.add_switches(network_);
-  std::int64_t links = layout_.link_count();
-  for (const Group& group : groups_) links += group.layout.link_count() * group.description->count;
-  network_.links.reserve(static_cast<std::size_t>(links));
-  network_.ends.reserve(static_cast<std::size_t>(links));
-  for (std::size_t i = 0; i < hosts_.size(); ++i) add_links(static_cast<HostIndex>(i));
-  network_.first_link.push_back(network_.links.size());
-  layout_.add_links(network_);
+HostNetwork::HostNetwork(const Description& description)
+    : hosts_(description.hosts, description.fabric),
+      fabric_(description.fabric, hosts_described(description), nics_max(description)) {}
+
+Device HostNetwork::device(DeviceIndex device) const {
+  const auto [host, i] = hosts_.device(device);
+  return {host.group.description->type.device_type, host.index(), i, host.domain(i)};
 }
 
-void HostNetwork::add_devices(const Description& description) {
-  std::int32_t domain = 0;
-  for (std::size_t g = 0; g < description.hosts.size(); ++g) {
-    const HostGroup& group = description.hosts[g];
-    groups_.push_back(
-        {&group, HostLayout(group.type, layout_.exists()), static_cast<HostIndex>(hosts_.size())});
-    const std::int64_t domain_size = groups_.back().layout.domain_size();
-    for (int number = 0; number < group.count; ++number) {
-      const auto host = static_cast<HostIndex>(hosts_.size());
-      hosts_.push_back({static_cast<std::int32_t>(g), 0, 0});
-      network_.hosts.push_back(group.name + std::to_string(number));
-      network_.host_types.push_back(&group.type);
-      network_.first_device.push_back(network_.devices.size());
-      for (int i = 0; i < group.type.devices; ++i) {
-        const std::int64_t position = std::int64_t{number} * group.type.devices + i;
-        network_.devices_by_host.push_back(static_cast<DeviceIndex>(network_.devices.size()));
-        network_.devices.push_back({network_.hosts.back() + ".gpu" + std::to_string(i),
-                                    group.type.device_type, host, i,
-                                    domain + static_cast<std::int32_t>(position / domain_size)});
-      }
+std::string HostNetwork::device_name(DeviceIndex device) const {
+  const auto [host, i] = hosts_.device(device);
+  return host.device_name(i);
+}
+
+LinkIndex HostNetwork::link_count() const {
+  return hosts_.link_count() + static_cast<LinkIndex>(fabric_.link_count());
+}
+
+Link HostNetwork::link(LinkIndex link) const {
+  if (link >= hosts_.link_count()) return fabric_.link(link - hosts_.link_count());
+  const auto [host, number] = hosts_.link(link);
+  return host.group.link(host.group.layout.kind(number));
+}
+
+std::string HostNetwork::link_name(LinkIndex link) const {
+  if (link >= hosts_.link_count()) return fabric_.link_name(link - hosts_.link_count());
+  const auto [host, number] = hosts_.link(link);
+  return host.link_name(number);
+}
+
+LinkEnds HostNetwork::ends(LinkIndex link) const {
+  if (link >= hosts_.link_count()) {
+    const LinkEnds ends = fabric_.ends(link - hosts_.link_count());
+    const VertexIndex first = hosts_.first_fabric_switch();
+    return {first + ends.from, first + ends.to};
+  }
+  const auto [host, number] = hosts_.link(link);
+  return ends_in_host(host, number);
+}
+
+LinkEnds HostNetwork::ends_in_host(const Host& host, std::int64_t number) const {
+  using Owner = HostLayout::Link::Owner;
+  const HostLayout& layout = host.group.layout;
+  const HostLayout::Link link = layout.link(number, host.position(0));
+  const auto pair = [&](VertexIndex from, VertexIndex to) {
+    return link.other == 1 ? LinkEnds{to, from} : LinkEnds{from, to};
+  };
+  switch (link.owner) {
+    case Owner::device_scale_up: {
+      if (host.group.has_crossbar()) return pair(host.device(link.index), host.domain_switch());
+      const End peer = peer_at(host, link.other);
+      return {host.device(link.index), peer.host.device(peer.number)};
     }
-    domain +=
-        static_cast<std::int32_t>(std::int64_t{group.count} * group.type.devices / domain_size);
+    case Owner::device_pcie:
+      return pair(host.device(link.index), host.own_switch(layout.switch_of_device(link.index)));
+    case Owner::pcie_switch:
+      return pair(host.own_switch(link.index), host.socket(layout.socket_of_switch(link.index)));
+    case Owner::socket:
+      return {host.socket(link.index), host.socket(static_cast<int>(link.other))};
+    case Owner::nic:
+      break;
   }
-  network_.first_device.push_back(network_.devices.size());
-  domain_switch_.assign(static_cast<std::size_t>(domain), 0);
+  const std::int64_t leaf = fabric_.leaf_of(host.index(), link.index);
+  return pair(host.own_switch(layout.switch_of_nic(link.index)),
+              hosts_.first_fabric_switch() + static_cast<VertexIndex>(leaf));
 }
 
-void HostNetwork::add_own_switches(Host& host, HostIndex index) {
-  const HostLayout& layout = group_of(index).layout;
-  const std::string& name = network_.hosts[static_cast<std::size_t>(index)];
-  host.first_switch = network_.vertex_of_switch(network_.switches.size());
-  for (int i = 0; i < layout.pcie_switches(); ++i) {
-    network_.switches.push_back(name + ".pcie" + std::to_string(i));
-  }
-  for (int i = 0; i < layout.sockets(); ++i) {
-    network_.switches.push_back(name + ".socket" + std::to_string(i));
-  }
+int HostNetwork::tier(LinkIndex link) const {
+  return link < hosts_.link_count() ? 0 : fabric_.tier(link - hosts_.link_count());
 }
 
-void HostNetwork::add_domain_switches() {
-  for (const Group& group : groups_) {
-    if (group.description->type.scale_up.kind != ScaleUp::Kind::crossbar) continue;
-    if (group.layout.domain_size() == 1) continue;
-    const int step = group.description->type.scale_up.domain_hosts;
-    for (HostIndex i = 0; i < group.description->count; i += step) {
-      const std::size_t device = network_.first_device[static_cast<std::size_t>(group.first_host) +
-                                                       static_cast<std::size_t>(i)];
-      const int domain = network_.devices[device].domain;
-      domain_switch_[static_cast<std::size_t>(domain)] =
-          network_.vertex_of_switch(network_.switches.size());
-      network_.switches.push_back("domain" + std::to_string(domain));
-    }
+VertexIndex HostNetwork::vertex_count() const {
+  return hosts_.first_fabric_switch() + static_cast<VertexIndex>(fabric_.switch_count());
+}
+
+std::string HostNetwork::vertex_name(VertexIndex vertex) const {
+  if (vertex < hosts_.device_count()) return device_name(vertex);
+  if (vertex < hosts_.first_domain_switch()) {
+    const auto [host, i] = hosts_.own_switch(vertex);
+    return host.switch_name(i);
   }
+  if (vertex < hosts_.first_fabric_switch()) {
+    return "domain" + std::to_string(hosts_.domain_of_switch(vertex));
+  }
+  return fabric_.switch_name(vertex - hosts_.first_fabric_switch());
+}
+
+const HostType* HostNetwork::host_type(HostIndex host) const {
+  return &hosts_.host(host).group.description->type;
+}
+
+std::vector<DeviceIndex> HostNetwork::devices_of_host(HostIndex index) const {
+  const Host host = hosts_.host(index);
+  std::vector<DeviceIndex> result;
+  for (int i = 0; i < host.group.layout.devices(); ++i) result.push_back(host.device(i));
+  return result;
+}
+
+std::optional<Blocks> HostNetwork::blocks() const {
+  if (fabric_.is_chosen_by_hash()) return std::nullopt;
+  const auto domain_of = [](const Group& group) {
+    return std::max(group.layout.domain_size(), std::int64_t{group.layout.devices()});
+  };
+  const Group& first = hosts_.groups().front();
+  for (const Group& group : hosts_.groups()) {
+    if (group.layout.devices() != first.layout.devices()) return std::nullopt;
+    if (domain_of(group) != domain_of(first)) return std::nullopt;
+  }
+  const std::int64_t host = first.layout.devices();
+  return Blocks{host, domain_of(first), host * fabric_.hosts_per_group(),
+                host * fabric_.hosts_per_pod()};
+}
+
+std::vector<DeviceIndex> HostNetwork::type_borders() const {
+  std::vector<DeviceIndex> result;
+  for (const Group& group : hosts_.groups()) result.push_back(group.first_device);
+  result.erase(result.begin());
+  return result;
 }
 
 }  // namespace topology

@@ -1,10 +1,11 @@
-// A cluster of host groups on a fabric: its network, and routes by arithmetic.
+// A cluster of host groups on a fabric: everything by arithmetic, nothing is stored for each host.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "topology/fabric_layout.h"
-#include "topology/host_layout.h"
+#include "topology/host_groups.h"
 #include "topology/network.h"
 
 namespace topology {
@@ -13,63 +14,61 @@ namespace topology {
 int nics_max(const Description& description);
 std::int64_t hosts_described(const Description& description);
 
-// Appends everything to an empty network; keeps pointers into the description.
-class HostNetwork : public Router {
+class HostNetwork : public Network {
  public:
-  HostNetwork(const Description& description, Network& network);
+  // Keeps pointers into the description.
+  explicit HostNetwork(const Description& description);
+
+  DeviceIndex device_count() const override { return hosts_.device_count(); }
+  Device device(DeviceIndex device) const override;
+  std::string device_name(DeviceIndex device) const override;
+  LinkIndex link_count() const override;
+  Link link(LinkIndex link) const override;
+  std::string link_name(LinkIndex link) const override;
+  LinkEnds ends(LinkIndex link) const override;
+  int tier(LinkIndex link) const override;
+  VertexIndex vertex_count() const override;
+  std::string vertex_name(VertexIndex vertex) const override;
+  HostIndex host_count() const override { return hosts_.host_count(); }
+  std::string host_name(HostIndex host) const override { return hosts_.host(host).name(); }
+  const HostType* host_type(HostIndex host) const override;
+  std::vector<DeviceIndex> devices_of_host(HostIndex host) const override;
+  std::optional<Blocks> blocks() const override;
+  std::vector<DeviceIndex> type_borders() const override;
   Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const override;
+  std::vector<LinkIndex> links_of_part(const std::string& part) const override;
+  std::vector<DeviceIndex> devices_of_part(const std::string& part) const override;
 
  private:
   class Assembly;
-  struct Group {
-    const HostGroup* description;
-    HostLayout layout;
-    HostIndex first_host;
-  };
-  struct Host {
-    std::int32_t group;
-    LinkIndex first_link;
-    VertexIndex first_switch;  // its PCIe switches, then its sockets
-  };
-  struct End {  // a device, and what is around it
-    const Group& group;
-    const Host& host;
-    int index;
-    HostIndex host_index;
-    LinkIndex link(std::int64_t number) const {
-      return host.first_link + static_cast<LinkIndex>(number);
-    }
-  };
+  using End = InHost<int>;  // a device
 
-  void add_devices(const Description& description);
-  void add_own_switches(Host& host, HostIndex index);
-  void add_domain_switches();
-  void add_links(HostIndex index);
-  void add_crossbar_links(HostIndex index);
-  void add_mesh_links(HostIndex index);
-  void add_pcie_links(HostIndex index);
-  void add_nic_links(HostIndex index);
-  void add_pair(std::string out, std::string in, LinkKind kind, LinkEnds ends,
-                BytesPerSecond capacity, Seconds latency);
-
-  const Host& host_at(HostIndex index) const { return hosts_[static_cast<std::size_t>(index)]; }
-  const Group& group_of(HostIndex host) const {
-    return groups_[static_cast<std::size_t>(host_at(host).group)];
-  }
-  End end_of(DeviceIndex device) const;
-  // First host of the host's scale-up domain.
-  HostIndex domain_start(HostIndex host) const;
+  LinkEnds ends_in_host(const Host& host, std::int64_t number) const;
   void cross_domain(const End& source, const End& target, Assembly& route) const;
-  void cross_pcie(const End& end, int from_switch, int to_switch, int parts, Assembly& route) const;
+  void cross_pcie(const Host& host, int from_switch, int to_switch, int parts,
+                  Assembly& route) const;
   void cross_fabric(const End& source, const End& target, std::uint64_t seed,
                     Assembly& route) const;
 
-  Network& network_;
-  const Fabric& fabric_;
-  std::vector<Group> groups_;
-  std::vector<Host> hosts_;
-  std::vector<VertexIndex> domain_switch_;  // [domain]; meaningful for crossbars
-  FabricLayout layout_;
+  // Parts: each appends links that belong to them.
+  using Found = std::vector<LinkIndex>;
+  struct Plugged {
+    const Group& group;
+    std::int64_t first_host, hosts;  // of the group
+    int first_nic, nics;             // of each host
+  };
+  static void add_from_peers(const Host& host, int device, Found& found);
+  static void add_port(const std::vector<Plugged>& plugged, std::int64_t port, Found& found);
+  static std::int64_t port_count(const std::vector<Plugged>& plugged);
+  std::vector<Plugged> plugged_into(std::int64_t leaf) const;
+  void add_own_switch(const Host& host, int number, Found& found) const;
+  void add_in_host(const Host& host, const PartPattern& pattern, Found& found) const;
+  void add_domains(const PartPattern& pattern, Found& found) const;
+  void add_fabric(const PartPattern& pattern, Found& found) const;
+  void add_ports(const std::string& part, Found& found) const;
+
+  const HostGroups hosts_;
+  const FabricLayout fabric_;
 };
 
 }  // namespace topology

@@ -1,7 +1,7 @@
 // Routes between devices of a cluster of host groups.
 #include <algorithm>
+#include <limits>
 
-#include "sim/base/invariant.h"
 #include "topology/host_network.h"
 
 namespace topology {
@@ -10,21 +10,27 @@ namespace topology {
 // exactly. Between fork() and join(), paths run side by side: the longest counts.
 class HostNetwork::Assembly {
  public:
-  Assembly(const Network& network, int parts, std::size_t links_expected)
+  Assembly(const HostNetwork& network, int parts, std::size_t links_expected)
       : network_(network), parts_(parts) {
     route_.links.reserve(links_expected);
+    route_.capacity = BytesPerSecond(std::numeric_limits<double>::infinity());
   }
 
-  void add(LinkIndex link, int parts) {
-    latency_ += network_.link(link).latency;
+  void add(LinkIndex index, const Link& link, int parts) {
+    latency_ += link.latency;
     if (is_merging_) {
       for (LinkShare& known : route_.links) {
-        if (known.link != link) continue;
+        if (known.link != index) continue;
         known.share += parts;
         return;
       }
     }
-    route_.links.push_back({link, static_cast<double>(parts)});
+    route_.links.push_back({index, static_cast<double>(parts)});
+    narrow(link, static_cast<double>(parts) / parts_);
+  }
+  // Link `number` of a host.
+  void add(const Host& host, LinkKind kind, std::int64_t number, int parts) {
+    add(host.link(number), host.group.link(kind), parts);
   }
   void fork() {
     longest_ = Seconds(0);
@@ -38,56 +44,51 @@ class HostNetwork::Assembly {
   void join() { latency_ = longest_; }
 
   Route finish() {
-    for (LinkShare& l : route_.links) l.share /= parts_;
+    for (LinkShare& l : route_.links) {
+      l.share /= parts_;
+      // Its share may have grown after it was added.
+      if (is_merging_) narrow(network_.link(l.link), l.share);
+    }
     route_.latency = latency_;
-    route_.capacity = route_capacity(network_, route_.links);
     return std::move(route_);
   }
 
  private:
-  const Network& network_;
+  void narrow(const Link& link, double share) {
+    route_.capacity = std::min(route_.capacity, link.capacity / share);
+  }
+
+  const HostNetwork& network_;
   int parts_;
   Route route_;
   Seconds latency_, before_, longest_;
   bool is_merging_ = false;
 };
 
-HostNetwork::End HostNetwork::end_of(DeviceIndex index) const {
-  const Device& device = network_.device(index);
-  return {group_of(device.host), host_at(device.host), device.index_in_host, device.host};
-}
-
-HostIndex HostNetwork::domain_start(HostIndex host) const {
-  const Group& group = group_of(host);
-  const HostIndex number = host - group.first_host;
-  return host - number % group.description->type.scale_up.domain_hosts;
-}
-
 void HostNetwork::cross_domain(const End& source, const End& target, Assembly& route) const {
-  const HostLayout& layout = source.group.layout;
-  if (source.group.description->type.scale_up.kind == ScaleUp::Kind::crossbar) {
-    route.add(source.link(layout.scale_up_link(source.index)), 1);
-    route.add(target.link(layout.scale_up_link(target.index) + 1), 1);
+  const HostLayout& layout = source.host.group.layout;
+  constexpr LinkKind kind = LinkKind::scale_up;
+  if (source.host.group.has_crossbar()) {
+    route.add(source.host, kind, layout.scale_up_link(source.number), 1);
+    route.add(target.host, kind, layout.scale_up_link(target.number) + 1, 1);
     return;
   }
-  const auto position = [&](const End& end) {
-    return std::int64_t{end.host_index - domain_start(end.host_index)} * layout.devices() +
-           end.index;
-  };
-  route.add(source.link(layout.mesh_link(source.index, position(source), position(target))), 1);
+  const std::int64_t from = source.host.position(source.number);
+  const std::int64_t to = target.host.position(target.number);
+  route.add(source.host, kind, layout.mesh_link(source.number, from, to), 1);
 }
 
-void HostNetwork::cross_pcie(const End& end, int from_switch, int to_switch, int parts,
+void HostNetwork::cross_pcie(const Host& host, int from_switch, int to_switch, int parts,
                              Assembly& route) const {
   if (from_switch == to_switch) return;
-  const HostLayout& layout = end.group.layout;
+  const HostLayout& layout = host.group.layout;
   const int from_socket = layout.socket_of_switch(from_switch);
   const int to_socket = layout.socket_of_switch(to_switch);
-  route.add(end.link(layout.switch_link(from_switch)), parts);
+  route.add(host, LinkKind::pcie, layout.switch_link(from_switch), parts);
   if (from_socket != to_socket) {
-    route.add(end.link(layout.socket_link(from_socket, to_socket)), parts);
+    route.add(host, LinkKind::socket, layout.socket_link(from_socket, to_socket), parts);
   }
-  route.add(end.link(layout.switch_link(to_switch) + 1), parts);
+  route.add(host, LinkKind::pcie, layout.switch_link(to_switch) + 1, parts);
 }
 
 // The source's NICs cut its bytes into equal parts, and so do the target's; where the i-th part on
@@ -95,10 +96,10 @@ void HostNetwork::cross_pcie(const End& end, int from_switch, int to_switch, int
 // NICs pair up one to one.
 void HostNetwork::cross_fabric(const End& source, const End& target, std::uint64_t seed,
                                Assembly& route) const {
-  const HostLayout& from = source.group.layout;
-  const HostLayout& to = target.group.layout;
-  const HostLayout::Nics out = from.nics_of_device(source.index);
-  const HostLayout::Nics in = to.nics_of_device(target.index);
+  const HostLayout& from = source.host.group.layout;
+  const HostLayout& to = target.host.group.layout;
+  const HostLayout::Nics out = from.nics_of_device(source.number);
+  const HostLayout::Nics in = to.nics_of_device(target.number);
   if (out.count > 1 || in.count > 1) route.fork();
   int start = 0;
   for (int i = 0, j = 0; i < out.count && j < in.count;) {
@@ -108,15 +109,19 @@ void HostNetwork::cross_fabric(const End& source, const End& target, std::uint64
     const int parts = end - start;
     const int out_nic = out.first + i;
     const int in_nic = in.first + j;
-    cross_pcie(source, from.switch_of_device(source.index), from.switch_of_nic(out_nic), parts,
+    cross_pcie(source.host, from.switch_of_device(source.number), from.switch_of_nic(out_nic),
+               parts, route);
+    route.add(source.host, LinkKind::nic, from.nic_link(out_nic), parts);
+    const FabricLayout::Links links = fabric_.between(
+        fabric_.leaf_of(source.host.index(), out_nic), fabric_.leaf_of(target.host.index(), in_nic),
+        mixed(seed, static_cast<std::uint64_t>(start)));
+    for (int k = 0; k < links.count; ++k) {
+      const auto link = static_cast<LinkIndex>(links.links[k]);
+      route.add(hosts_.link_count() + link, fabric_.link(link), parts);
+    }
+    route.add(target.host, LinkKind::nic, to.nic_link(in_nic) + 1, parts);
+    cross_pcie(target.host, to.switch_of_nic(in_nic), to.switch_of_device(target.number), parts,
                route);
-    route.add(source.link(from.nic_link(out_nic)), parts);
-    const FabricLayout::Links links =
-        layout_.between(layout_.leaf_of(source.host_index, out_nic),
-                        layout_.leaf_of(target.host_index, in_nic), mixed(seed, start));
-    for (int k = 0; k < links.count; ++k) route.add(links.links[k], parts);
-    route.add(target.link(to.nic_link(in_nic) + 1), parts);
-    cross_pcie(target, to.switch_of_nic(in_nic), to.switch_of_device(target.index), parts, route);
     if (out.count > 1 || in.count > 1) route.next_path();
     start = end;
     i += out_end == end;
@@ -127,33 +132,30 @@ void HostNetwork::cross_fabric(const End& source, const End& target, std::uint64
 
 Route HostNetwork::route(DeviceIndex source_index, DeviceIndex target_index,
                          std::uint64_t flow) const {
-  const Device& source_device = network_.device(source_index);
-  const Device& target_device = network_.device(target_index);
-  const End source = end_of(source_index);
-  const End target = end_of(target_index);
-  const bool inside_domain = source_device.domain == target_device.domain;
-  const bool inside_host = source.host_index == target.host_index;
+  const End source = hosts_.device(source_index);
+  const End target = hosts_.device(target_index);
+  const HostLayout& from = source.host.group.layout;
+  const HostLayout& to = target.host.group.layout;
+  const bool inside_domain = source.host.domain(source.number) == target.host.domain(target.number);
+  const bool inside_host = source.host.index() == target.host.index();
   int parts = 1;
   if (!inside_domain && !inside_host) {
-    parts = source.group.layout.nics_of_device(source.index).count *
-            target.group.layout.nics_of_device(target.index).count;
+    parts = from.nics_of_device(source.number).count * to.nics_of_device(target.number).count;
   }
-  Assembly route(network_, parts, inside_domain ? 2 : 6 + 4 * static_cast<std::size_t>(parts));
+  Assembly route(*this, parts, inside_domain ? 2 : 6 + 4 * static_cast<std::size_t>(parts));
   if (inside_domain) {
     cross_domain(source, target, route);
   } else {
-    const HostLayout& from = source.group.layout;
-    const HostLayout& to = target.group.layout;
-    route.add(source.link(from.pcie_link(source.index)), parts);
+    route.add(source.host, LinkKind::pcie, from.pcie_link(source.number), parts);
     if (inside_host) {
-      cross_pcie(source, from.switch_of_device(source.index), to.switch_of_device(target.index), 1,
-                 route);
+      cross_pcie(source.host, from.switch_of_device(source.number),
+                 to.switch_of_device(target.number), 1, route);
     } else {
       const std::uint64_t seed = mixed(mixed(flow, static_cast<std::uint64_t>(source_index)),
                                        static_cast<std::uint64_t>(target_index));
       cross_fabric(source, target, seed, route);
     }
-    route.add(target.link(to.pcie_link(target.index) + 1), parts);
+    route.add(target.host, LinkKind::pcie, to.pcie_link(target.number) + 1, parts);
   }
   Route result = route.finish();
   result.inside_domain = inside_domain;

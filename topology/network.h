@@ -1,9 +1,8 @@
-// Devices, switches and links with their names: what every cluster is, however it was described.
+// What every cluster can answer, however it was described.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,41 +10,31 @@
 
 namespace topology {
 
-struct Network {
-  std::vector<Device> devices;
-  std::vector<std::string> switches;  // names of the vertices after the devices
-  std::vector<Link> links;
-  std::vector<LinkEnds> ends;  // ends[link]
-
-  std::vector<std::string> hosts;
-  std::vector<const HostType*> host_types;   // [host]; null in an arbitrary graph
-  std::vector<DeviceIndex> devices_by_host;  // host after host
-  std::vector<std::size_t> first_device;     // [host], into devices_by_host; one more at the end
-
-  // What a host owns is contiguous, hosts first; empty in an arbitrary graph.
-  std::vector<std::size_t> first_link;    // [host], into links; one more at the end
-  std::vector<std::size_t> first_switch;  // [host], into switches; one more at the end
-
-  VertexIndex vertex_of_switch(std::size_t index) const {
-    return static_cast<VertexIndex>(devices.size() + index);
-  }
-  const Link& link(LinkIndex index) const { return links[static_cast<std::size_t>(index)]; }
-  const Device& device(DeviceIndex index) const { return devices[static_cast<std::size_t>(index)]; }
-};
-
-// Finds routes on a network.
-class Router {
+// The functions are those of Cluster.
+class Network {
  public:
-  virtual ~Router() = default;
-  virtual Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const = 0;
-};
+  virtual ~Network() = default;
 
-// The capacity that the shares of a route leave to one flow.
-inline BytesPerSecond route_capacity(const Network& network, const std::vector<LinkShare>& links) {
-  BytesPerSecond least = network.link(links.front().link).capacity / links.front().share;
-  for (const LinkShare& l : links) least = std::min(least, network.link(l.link).capacity / l.share);
-  return least;
-}
+  virtual DeviceIndex device_count() const = 0;
+  virtual Device device(DeviceIndex device) const = 0;
+  virtual std::string device_name(DeviceIndex device) const = 0;
+  virtual LinkIndex link_count() const = 0;
+  virtual Link link(LinkIndex link) const = 0;
+  virtual std::string link_name(LinkIndex link) const = 0;
+  virtual LinkEnds ends(LinkIndex link) const = 0;
+  virtual int tier(LinkIndex link) const = 0;
+  virtual VertexIndex vertex_count() const = 0;
+  virtual std::string vertex_name(VertexIndex vertex) const = 0;
+  virtual HostIndex host_count() const = 0;
+  virtual std::string host_name(HostIndex host) const = 0;
+  virtual const HostType* host_type(HostIndex host) const = 0;
+  virtual std::vector<DeviceIndex> devices_of_host(HostIndex host) const = 0;
+  virtual std::optional<Blocks> blocks() const = 0;
+  virtual std::vector<DeviceIndex> type_borders() const = 0;
+  virtual Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const = 0;
+  virtual std::vector<LinkIndex> links_of_part(const std::string& part) const = 0;
+  virtual std::vector<DeviceIndex> devices_of_part(const std::string& part) const = 0;
+};
 
 // A number that looks random, the same on every machine (splitmix64's finalizer).
 // Source: Steele, Lea and Flood, OOPSLA '14, figure 16 (variant 13).

@@ -1,6 +1,7 @@
 // Reads patterns of part names and compares names with them.
 #include "topology/part_pattern.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -89,6 +90,106 @@ std::size_t PartPattern::matched(std::string_view name) const {
 bool PartPattern::matches_part_of(std::string_view name) const {
   const std::size_t covered = matched(name);
   return covered != npos && (covered == name.size() || name[covered] == '.');
+}
+
+namespace {
+
+using Numbers = PartPattern::Numbers;
+
+// What a pattern asks of the digits of a number: that with `before` in front and `prefix` taken
+// away they are a number of `open`; without `open`, that they are the prefix.
+struct Digits {
+  std::uint64_t before = 0;
+  std::string_view prefix;
+  std::optional<Numbers> open;
+};
+
+std::string_view digits_at_start(std::string_view text) {
+  return text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
+}
+
+// Numbers of `length` digits that fit; none where a product passes 64 bits, as no name does.
+std::optional<Numbers> of_length(const Digits& digits, std::size_t length) {
+  std::uint64_t power = 1;  // 10^length
+  for (std::size_t i = 0; i < length; ++i) power *= 10;
+  Numbers range{length == 1 ? 0 : power / 10, power - 1};
+  const auto narrow = [&range](std::uint64_t first, std::uint64_t last) {
+    range = {std::max(range.first, first), std::min(range.last, last)};
+  };
+  if (digits.prefix.size() > length) return std::nullopt;
+  const auto prefix = digits.prefix.empty() ? Number{} : number_at_start(digits.prefix);
+  if (!prefix) return std::nullopt;
+  if (!digits.open) {
+    if (digits.prefix.size() != length) return std::nullopt;
+    narrow(prefix->value, prefix->value);
+  } else if (!digits.prefix.empty()) {
+    for (std::size_t i = 0; i < digits.prefix.size(); ++i) power /= 10;
+    const std::uint64_t first = prefix->value * power;
+    if (digits.open->first >= power) return std::nullopt;
+    narrow(first + digits.open->first, first + std::min(digits.open->last, power - 1));
+  } else {
+    if (digits.before > std::numeric_limits<std::uint64_t>::max() / power) return std::nullopt;
+    const std::uint64_t before = digits.before * power;
+    if (digits.open->last < before) return std::nullopt;
+    narrow(digits.open->first > before ? digits.open->first - before : 0,
+           digits.open->last - before);
+  }
+  if (range.first > range.last) return std::nullopt;
+  return range;
+}
+
+}  // namespace
+
+std::vector<Numbers> PartPattern::numbers_after(std::string_view stem, std::int64_t begin,
+                                                std::int64_t end) const {
+  if (!is_valid_ || begin >= end) return {};
+  const Numbers all{static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end) - 1};
+  Digits digits;
+  bool is_reached = false;  // the number after the stem
+  for (std::size_t t = 0; t < tokens_.size() && !is_reached; ++t) {
+    if (const auto* literal = std::get_if<std::string>(&tokens_[t])) {
+      if (stem.starts_with(*literal)) {
+        stem.remove_prefix(literal->size());
+        continue;
+      }
+      if (!literal->starts_with(stem)) return {};
+      const std::string_view rest = std::string_view(*literal).substr(stem.size());
+      digits.prefix = digits_at_start(rest);
+      if (digits.prefix.empty()) return {};
+      const bool is_open = digits.prefix.size() == rest.size() && t + 1 < tokens_.size();
+      if (is_open) digits.open = std::get<Numbers>(tokens_[t + 1]);
+      is_reached = true;
+      continue;
+    }
+    const Numbers numbers = std::get<Numbers>(tokens_[t]);
+    const std::string_view own = digits_at_start(stem);
+    const auto number = own.empty() ? std::nullopt : number_at_start(own);
+    if (!own.empty() && !number) return {};
+    if (own.size() == stem.size()) {
+      digits.before = number ? number->value : 0;
+      digits.open = numbers;
+      is_reached = true;
+    } else {
+      if (!number || number->value < numbers.first || number->value > numbers.last) return {};
+      stem.remove_prefix(own.size());
+    }
+  }
+  if (!is_reached) {
+    // The pattern ends inside the stem.
+    if (stem.empty() || stem.front() != '.') return {};
+    return {all};
+  }
+  std::vector<Numbers> result;
+  constexpr std::size_t length_max = 18;  // 10^18 fits into 64 bits
+  std::uint64_t shortest = 1;             // with so many digits
+  for (std::size_t length = 1; length <= length_max && shortest <= all.last + 1; ++length) {
+    const auto range = of_length(digits, length);
+    if (range && range->first <= all.last && range->last >= all.first) {
+      result.push_back({std::max(range->first, all.first), std::min(range->last, all.last)});
+    }
+    shortest *= 10;
+  }
+  return result;
 }
 
 }  // namespace topology

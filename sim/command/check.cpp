@@ -33,7 +33,7 @@ bool print_memory(const scenario::Scenario& scenario, const training::Job& job) 
   for (int stage = 0; stage < scenario.plan.stages; ++stage) {
     const auto memory = plan::memory(scenario.plan, *dnn, scenario.stack, stage);
     const int rank = grid.rank({0, 0, 0, stage});
-    const auto& type = job.cluster->devices()[static_cast<std::size_t>(rank)].device_type;
+    const std::string type(job.cluster->device(rank).device_type);
     const Bytes capacity = job.profiles.at(type)->device().memory;
     const bool stage_fits = memory.peak() <= capacity;
     fits = fits && stage_fits;
@@ -69,8 +69,8 @@ int check(const std::vector<std::string>& arguments) {
     fmt::print("{{\"errors\": []}}\n");
     return exit_fine;
   }
-  fmt::print("{}\n  {} devices, {} links\n", scenario->name, loaded->cluster->devices().size(),
-             loaded->cluster->links().size());
+  fmt::print("{}\n  {} devices, {} links\n", scenario->name, loaded->cluster->device_count(),
+             loaded->cluster->link_count());
   fmt::print("\ndefaults taken\n");
   for (const std::string& line : scenario->defaults) fmt::print("  {}\n", line);
   if (!scenario->operations.empty()) return exit_fine;

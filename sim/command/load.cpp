@@ -40,7 +40,7 @@ void add_disturbances(const scenario::Straggler& straggler, const topology::Clus
   std::vector<topology::DeviceIndex> devices;
   std::vector<topology::LinkIndex> links;
   if (straggler.rank) {
-    if (static_cast<std::size_t>(*straggler.rank) < cluster.devices().size()) {
+    if (*straggler.rank >= 0 && *straggler.rank < cluster.device_count()) {
       devices.push_back(*straggler.rank);
     }
   } else {
@@ -51,7 +51,7 @@ void add_disturbances(const scenario::Straggler& straggler, const topology::Clus
     diagnostics.error(straggler.place,
                       straggler.rank ? fmt::format("no rank {}", *straggler.rank)
                                      : fmt::format("no part '{}' in the cluster", straggler.part),
-                      fmt::format("the cluster has {} devices", cluster.devices().size()),
+                      fmt::format("the cluster has {} devices", cluster.device_count()),
                       "parts are named like h0.gpu1, h[0..3].nic2, leaf3");
     return;
   }

@@ -46,12 +46,20 @@ std::vector<std::pair<std::string, std::string>> devices_of(const HandOperation&
 
 void check_devices(Reader& reader, const Scenario& scenario) {
   const topology::Cluster cluster(scenario.cluster);
+  const auto is_known = [&](const std::string& name) {
+    const std::vector<topology::DeviceIndex> found = cluster.devices_of_part(name);
+    return std::any_of(found.begin(), found.end(),
+                       [&](auto device) { return cluster.device_name(device) == name; });
+  };
   std::vector<std::string> names;
-  for (const topology::Device& device : cluster.devices()) names.push_back(device.name);
-  const std::set<std::string> known(names.begin(), names.end());
   for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
     for (const auto& [path, name] : devices_of(scenario.operations[i], i)) {
-      if (!known.contains(name)) unknown_name(reader, path, "device", name, names);
+      if (is_known(name)) continue;
+      const bool is_first = names.empty();
+      for (topology::DeviceIndex d = 0; is_first && d < cluster.device_count(); ++d) {
+        names.push_back(cluster.device_name(d));
+      }
+      unknown_name(reader, path, "device", name, names);
     }
   }
 }

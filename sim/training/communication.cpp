@@ -60,7 +60,7 @@ std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
   path.links.assign(links.begin(), links.end());
   path.memory.assign(memory.begin(), memory.end());
   for (const auto& [link, bytes] : path.links) {
-    const topology::Link& l = cluster.links()[static_cast<std::size_t>(link)];
+    const topology::Link l = cluster.link(link);
     path.reference = std::max(path.reference, bytes);
     path.seconds_per_byte =
         std::max(path.seconds_per_byte, bytes / (l.capacity.value() * efficiency(l.kind, network)));
@@ -103,11 +103,10 @@ collective::Hardware::Generation generation_of(const profile::DeviceType& device
 Communicator::Communicator(const topology::Cluster& cluster, const Profile& profile,
                            std::vector<DeviceIndex> members)
     : cluster_(&cluster), profile_(&profile), members_(std::move(members)) {
-  const auto devices = cluster.devices();
   inside_domain_ = true;
   for (const DeviceIndex member : members_) {
-    const topology::Device& device = devices[static_cast<std::size_t>(member)];
-    const topology::Device& first = devices[static_cast<std::size_t>(members_.front())];
+    const topology::Device device = cluster.device(member);
+    const topology::Device first = cluster.device(members_.front());
     layout_.host_of.push_back(device.host);
     inside_domain_ =
         inside_domain_ && device.domain == first.domain && device.device_type == first.device_type;
@@ -209,7 +208,7 @@ std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Byt
     // In-switch reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
     double rate = p.reference * size.value() / (answer.duration - lag).value();
     for (const auto& [link, bytes] : p.links) {
-      const double capacity = cluster_->links()[static_cast<std::size_t>(link)].capacity.value();
+      const double capacity = cluster_->link(link).capacity.value();
       if (bytes > 0) rate = std::min(rate, capacity * p.reference / bytes);
     }
     cost.amount = to_bytes_per_second(BytesPerSecond(rate));

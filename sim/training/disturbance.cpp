@@ -39,12 +39,12 @@ void disturb(const Job& job, SystemBuilder& builder) {
 std::vector<std::int64_t> memory_rates(const Job& job) {
   std::map<std::string, std::int64_t> by_type;
   std::vector<std::int64_t> rates;
-  for (const topology::Device& device : job.cluster->devices()) {
-    auto found = by_type.find(device.device_type);
+  for (topology::DeviceIndex d = 0; d < job.cluster->device_count(); ++d) {
+    const std::string type(job.cluster->device(d).device_type);
+    auto found = by_type.find(type);
     if (found == by_type.end()) {
-      const auto& profile = *job.profiles.at(device.device_type);
-      found =
-          by_type.emplace(device.device_type, to_bytes_per_second(memory_capacity(profile))).first;
+      const auto& profile = *job.profiles.at(type);
+      found = by_type.emplace(type, to_bytes_per_second(memory_capacity(profile))).first;
     }
     rates.push_back(found->second);
   }

@@ -23,11 +23,11 @@ void fill_memory(const Job& job, const dnn::Transformer& dnn, const plan::RankGr
     // The device of this stage's ranks with the least memory.
     for (int rank = 0; rank < grid.ranks(); ++rank) {
       if (grid.coordinates(rank).pipeline != stage) continue;
-      const auto& device = job.cluster->devices()[static_cast<std::size_t>(rank)];
-      const double capacity = job.profiles.at(device.device_type)->device().memory.value();
+      const std::string type(job.cluster->device(rank).device_type);
+      const double capacity = job.profiles.at(type)->device().memory.value();
       if (memory.device_type.empty() || capacity < memory.capacity_bytes) {
         memory.capacity_bytes = capacity;
-        memory.device_type = device.device_type;
+        memory.device_type = type;
         memory.lowest_rank = rank;
       }
     }
@@ -52,7 +52,7 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
       if (rank == result.time_rank) lane = &candidate;
     }
   }
-  const auto& type = job.cluster->devices()[static_cast<std::size_t>(result.time_rank)].device_type;
+  const std::string type(job.cluster->device(result.time_rank).device_type);
   const auto& profile = *job.profiles.at(type);
   if (profile.origin() == calibrate::profile::Origin::ideal || !lane) {
     result.interval.p10_s = result.interval.p90_s = total * 1e-12;
@@ -83,9 +83,9 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
 }  // namespace
 
 void fill_facts(const Job& job, const JobSystem& system, Result& result) {
-  for (const topology::Device& device : job.cluster->devices()) {
-    result.profile_origin.emplace(device.device_type,
-                                  job.profiles.at(device.device_type)->origin());
+  for (topology::DeviceIndex d = 0; d < job.cluster->device_count(); ++d) {
+    const std::string type(job.cluster->device(d).device_type);
+    result.profile_origin.emplace(type, job.profiles.at(type)->origin());
   }
   result.extrapolated = system.extrapolated;
   fill_interval(job, system, result);
@@ -95,8 +95,8 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   result.samples_per_iteration = static_cast<double>(job.plan.global_batch);
   for (const Lane& lane : system.lanes) result.hardware_flops_per_iteration += lane.flops;
   for (int rank = 0; rank < grid.ranks(); ++rank) {
-    const auto& device = job.cluster->devices()[static_cast<std::size_t>(rank)];
-    const auto& peak = job.profiles.at(device.device_type)->device().peak;
+    const std::string type(job.cluster->device(rank).device_type);
+    const auto& peak = job.profiles.at(type)->device().peak;
     const auto found = peak.find(job.precision);
     if (found != peak.end()) result.peak_flops_per_second += found->second.value();
   }

@@ -23,7 +23,7 @@ class HandBuilder {
 
  private:
   const calibrate::profile::Profile& profile(DeviceIndex device) const {
-    return *job_.profiles.at(cluster_.devices()[static_cast<std::size_t>(device)].device_type);
+    return *job_.profiles.at(std::string(cluster_.device(device).device_type));
   }
   DeviceIndex device(const std::string& name) const;
   StreamId add(const std::string& name, ProgramWriter::StepSpec spec,
@@ -41,9 +41,8 @@ class HandBuilder {
 };
 
 DeviceIndex HandBuilder::device(const std::string& name) const {
-  const auto devices = cluster_.devices();
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    if (devices[d].name == name) return static_cast<DeviceIndex>(d);
+  for (const DeviceIndex d : cluster_.devices_of_part(name)) {
+    if (cluster_.device_name(d) == name) return d;
   }
   bug("a hand-written operation names an unknown device");
 }
@@ -147,7 +146,7 @@ JobSystem HandBuilder::build() {
     for (const std::string& name : operation.after) slot.members.push_back({last_.at(name)});
     builder_.set_slots(first_.at(operation.name), {slot});
   }
-  result_.links = static_cast<std::int32_t>(cluster_.links().size());
+  result_.links = cluster_.link_count();
   result_.system = builder_.take(job_.iterations);
   result_.amounts = SystemBuilder::amounts(result_.system);
   return std::move(result_);

@@ -33,7 +33,7 @@ class JobBuilder {
   using MilestonesOf = std::function<std::vector<int>(std::size_t step, int lane)>;
 
   const Profile& profile(int rank) const {
-    return *job_.profiles.at(cluster_.devices()[static_cast<std::size_t>(rank)].device_type);
+    return *job_.profiles.at(std::string(cluster_.device(rank).device_type));
   }
   const JobCosts& costs(int rank);
   void make_stages();

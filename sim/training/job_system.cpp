@@ -70,7 +70,9 @@ void JobBuilder::connect() {
 }
 
 JobSystem JobBuilder::build() {
-  result_.amounts.assign(cluster_.links().size() + 2 * cluster_.devices().size(), 0);
+  result_.amounts.assign(static_cast<std::size_t>(cluster_.link_count()) +
+                             2 * static_cast<std::size_t>(cluster_.device_count()),
+                         0);
   disturb(job_, builder_);
   for (const Disturbance& d : job_.disturbances) {
     (d.kind == Disturbance::Kind::link ? disturbed_links_ : disturbed_devices_).insert(d.index);
@@ -82,7 +84,7 @@ JobSystem JobBuilder::build() {
   make_data();
   make_embedding();
   connect();
-  result_.links = static_cast<std::int32_t>(cluster_.links().size());
+  result_.links = cluster_.link_count();
   result_.system = builder_.take(job_.iterations);
   const std::vector<double> amounts = SystemBuilder::amounts(result_.system);
   for (std::size_t r = 0; r < amounts.size(); ++r) result_.amounts[r] += amounts[r];

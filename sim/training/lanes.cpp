@@ -9,7 +9,7 @@
 namespace sim::training {
 
 const JobCosts& JobBuilder::costs(int rank) {
-  const std::string& type = cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
+  const std::string type(cluster_.device(rank).device_type);
   auto found = result_.costs.find(type);
   if (found == result_.costs.end()) {
     found = result_.costs.emplace(type, job_costs(job_, profile(rank))).first;
@@ -34,7 +34,7 @@ bool JobBuilder::has_embedding_reduction() const {
 }
 
 const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
-  const std::string& type = cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
+  const std::string type(cluster_.device(rank).device_type);
   const auto key = std::make_pair(stage, type);
   const auto found = units_.find(key);
   if (found != units_.end()) return found->second;
@@ -101,9 +101,7 @@ void JobBuilder::make_lanes() {
       tensor =
           std::make_shared<const Communicator>(cluster_, profile(group.front()), devices(group));
     }
-    const auto type = [&](int rank) -> const std::string& {
-      return cluster_.devices()[static_cast<std::size_t>(rank)].device_type;
-    };
+    const auto type = [&](int rank) { return cluster_.device(rank).device_type; };
     const bool is_uniform = std::all_of(
         group.begin(), group.end(), [&](int rank) { return type(rank) == type(group.front()); });
     const bool is_merged = group.size() > 1 && job_.fidelity == Fidelity::segments && is_uniform &&
@@ -125,8 +123,7 @@ std::string lane_label(const Lane& lane, const char* stream) {
 std::string JobBuilder::lane_key(int index) const {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const auto& tensor = tensor_[static_cast<std::size_t>(index)];
-  const std::string& type =
-      cluster_.devices()[static_cast<std::size_t>(lane.ranks.front())].device_type;
+  const std::string_view type = cluster_.device(lane.ranks.front()).device_type;
   std::string key =
       fmt::format("{} {} {} {}", lane.stage, type, lane.is_merged,
                   job_.fidelity == Fidelity::operators || is_disturbed(lane.ranks, tensor.get()));

@@ -40,20 +40,21 @@ std::string_view name(Category category) {
 }
 
 std::vector<LinkClass> link_classes(const Job& job, const JobSystem& system, std::size_t limit) {
-  const auto links = job.cluster->links();
+  const topology::Cluster& cluster = *job.cluster;
   // Bytes are compared in whole kilobytes: sums of shares differ in their last bits.
   std::map<std::tuple<topology::LinkKind, double, std::int64_t>, LinkClass> classes;
-  for (std::size_t l = 0; l < links.size(); ++l) {
-    const double bytes = system.amounts[l];
+  for (topology::LinkIndex l = 0; l < cluster.link_count(); ++l) {
+    const double bytes = system.amounts[static_cast<std::size_t>(l)];
     if (bytes <= 0) continue;
-    LinkClass& c = classes[{links[l].kind, links[l].capacity.value(),
-                            static_cast<std::int64_t>(bytes / 1000)}];
+    const topology::Link link = cluster.link(l);
+    LinkClass& c =
+        classes[{link.kind, link.capacity.value(), static_cast<std::int64_t>(bytes / 1000)}];
     if (!c.example.empty()) {
       ++c.count;
       continue;
     }
-    c.example = links[l].name;
-    c.capacity = links[l].capacity.value();
+    c.example = cluster.link_name(l);
+    c.capacity = link.capacity.value();
     c.bytes = bytes;
   }
   std::vector<LinkClass> result;
@@ -66,13 +67,12 @@ std::vector<LinkClass> link_classes(const Job& job, const JobSystem& system, std
 }
 
 std::vector<std::int32_t> examples(const Job& job, const std::vector<LinkClass>& classes) {
-  std::map<std::string, std::int32_t> by_name;
-  const auto links = job.cluster->links();
-  for (std::size_t l = 0; l < links.size(); ++l) {
-    by_name.emplace(links[l].name, static_cast<std::int32_t>(l));
-  }
   std::vector<std::int32_t> result;
-  for (const LinkClass& c : classes) result.push_back(by_name.at(c.example));
+  for (const LinkClass& c : classes) {
+    for (const topology::LinkIndex l : job.cluster->links_of_part(c.example)) {
+      if (job.cluster->link_name(l) == c.example) result.push_back(l);
+    }
+  }
   return result;
 }
 

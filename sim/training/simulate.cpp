@@ -60,7 +60,7 @@ std::variant<Result, Stuck> simulate(const Job& job) {
   if (auto* stuck = std::get_if<Stuck>(&outcome)) return std::move(*stuck);
   Result result;
   result.scenario = job.name;
-  result.devices = static_cast<int>(job.cluster->devices().size());
+  result.devices = job.cluster->device_count();
   fill(job, system, std::get<network::Outcome>(outcome), result);
   fill_facts(job, system, result);
   fill_fold(system, job.folds ? &folding : nullptr, result);

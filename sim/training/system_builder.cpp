@@ -11,16 +11,16 @@ using network::Coefficient;
 
 SystemBuilder::SystemBuilder(const topology::Cluster& cluster,
                              const std::vector<std::int64_t>& memory_rate) {
-  for (const topology::Link& link : cluster.links()) {
-    system_.capacity.push_back(to_bytes_per_second(link.capacity));
-    system_.resource_names.push_back(link.name);
+  for (topology::LinkIndex l = 0; l < cluster.link_count(); ++l) {
+    system_.capacity.push_back(to_bytes_per_second(cluster.link(l).capacity));
+    system_.resource_names.push_back(cluster.link_name(l));
   }
-  links_ = static_cast<std::int32_t>(cluster.links().size());
-  for (std::size_t d = 0; d < cluster.devices().size(); ++d) {
+  links_ = cluster.link_count();
+  for (topology::DeviceIndex d = 0; d < cluster.device_count(); ++d) {
     system_.capacity.push_back(multiprocessors_one);
-    system_.resource_names.push_back(cluster.devices()[d].name + ".multiprocessors");
-    system_.capacity.push_back(memory_rate[d]);
-    system_.resource_names.push_back(cluster.devices()[d].name + ".memory");
+    system_.resource_names.push_back(cluster.device_name(d) + ".multiprocessors");
+    system_.capacity.push_back(memory_rate[static_cast<std::size_t>(d)]);
+    system_.resource_names.push_back(cluster.device_name(d) + ".memory");
   }
 }
 

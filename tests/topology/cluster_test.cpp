@@ -43,7 +43,7 @@ Description random_description(std::mt19937& random) {
 std::vector<std::string> names(const Cluster& cluster, const std::vector<LinkIndex>& links) {
   std::vector<std::string> result;
   for (const LinkIndex link : links) {
-    result.push_back(cluster.links()[static_cast<std::size_t>(link)].name);
+    result.push_back(cluster.link_name(link));
   }
   return result;
 }
@@ -61,16 +61,16 @@ TEST_CASE("random clusters: every route is a flow, names are unique, there and b
     const Cluster cluster(description);
     check_all_routes(cluster);
     std::set<std::string> seen;
-    for (const Link& link : cluster.links()) {
-      CAPTURE(link.name);
-      CHECK(seen.insert(link.name).second);
-      CHECK(link.capacity.value() > 0);
+    for (LinkIndex link = 0; link < cluster.link_count(); ++link) {
+      CAPTURE(cluster.link_name(link));
+      CHECK(seen.insert(cluster.link_name(link)).second);
+      CHECK(cluster.link(link).capacity.value() > 0);
     }
     for (VertexIndex v = 0; v < cluster.vertex_count(); ++v) {
       CAPTURE(cluster.vertex_name(v));
       CHECK(seen.insert(cluster.vertex_name(v)).second);
     }
-    const auto count = static_cast<DeviceIndex>(cluster.devices().size());
+    const DeviceIndex count = cluster.device_count();
     for (DeviceIndex other = 1; other < count; ++other) {
       const Route there = cluster.route(0, other), back = cluster.route(other, 0);
       CHECK(there.latency.value() == approximately(back.latency));
@@ -79,8 +79,7 @@ TEST_CASE("random clusters: every route is a flow, names are unique, there and b
         CHECK(there.links.size() == back.links.size());
         CHECK(there.capacity.value() == approximately(back.capacity));
       }
-      CHECK(there.inside_domain == (cluster.devices()[0].domain ==
-                                    cluster.devices()[static_cast<std::size_t>(other)].domain));
+      CHECK(there.inside_domain == (cluster.device(0).domain == cluster.device(other).domain));
     }
   }
 }
@@ -89,11 +88,11 @@ TEST_CASE("order: host groups, hosts, devices") {
   Description d = description_of(crossbar_host(), 2, fabric_of(Fabric::Kind::one_switch, 32));
   d.hosts.push_back({"p", 1, pcie_host()});
   const Cluster cluster(d);
-  REQUIRE(cluster.devices().size() == 24);
-  CHECK(cluster.devices()[8].name == "h1.gpu0");
-  CHECK(cluster.devices()[8].host == 1);
-  CHECK(cluster.devices()[23].name == "p0.gpu7");
-  CHECK(cluster.devices()[23].index_in_host == 7);
+  REQUIRE(cluster.device_count() == 24);
+  CHECK(cluster.device_name(8) == "h1.gpu0");
+  CHECK(cluster.device(8).host == 1);
+  CHECK(cluster.device_name(23) == "p0.gpu7");
+  CHECK(cluster.device(23).index_in_host == 7);
   CHECK(cluster.devices_of_host(1).size() == 8);
   CHECK(cluster.devices_of_host(1)[7] == 15);
 }

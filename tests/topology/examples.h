@@ -66,19 +66,17 @@ inline Description description_of(HostType type, int count, Fabric fabric) {
 }
 
 inline DeviceIndex device_named(const Cluster& cluster, const std::string& name) {
-  const auto devices = cluster.devices();
-  const auto found =
-      std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.name == name; });
-  REQUIRE_MESSAGE(found != devices.end(), name);
-  return static_cast<DeviceIndex>(found - devices.begin());
+  DeviceIndex device = 0;
+  while (device < cluster.device_count() && cluster.device_name(device) != name) ++device;
+  REQUIRE_MESSAGE(device < cluster.device_count(), name);
+  return device;
 }
 
-inline const Link& link_named(const Cluster& cluster, const std::string& name) {
-  const auto links = cluster.links();
-  const auto found =
-      std::find_if(links.begin(), links.end(), [&](const Link& l) { return l.name == name; });
-  REQUIRE_MESSAGE(found != links.end(), name);
-  return *found;
+inline Link link_named(const Cluster& cluster, const std::string& name) {
+  LinkIndex link = 0;
+  while (link < cluster.link_count() && cluster.link_name(link) != name) ++link;
+  REQUIRE_MESSAGE(link < cluster.link_count(), name);
+  return cluster.link(link);
 }
 
 inline Route route_of(const Cluster& cluster, const std::string& source, const std::string& target,
@@ -91,7 +89,7 @@ inline std::string text_of(const Cluster& cluster, const Route& route) {
   std::string text;
   for (const auto& [link, share] : route.links) {
     if (!text.empty()) text += ' ';
-    text += cluster.links()[static_cast<std::size_t>(link)].name;
+    text += cluster.link_name(link);
     if (share != 1) text += '*' + std::to_string(share).substr(0, 5);
   }
   return text;
@@ -110,7 +108,7 @@ inline void check_is_flow(const Cluster& cluster, DeviceIndex source, DeviceInde
     CHECK(share <= 1 + 1e-12);
     surplus[cluster.ends(link).from] -= share;
     surplus[cluster.ends(link).to] += share;
-    const Link& l = cluster.links()[static_cast<std::size_t>(link)];
+    const Link l = cluster.link(link);
     capacity = std::min(capacity, l.capacity.value() / share);
   }
   surplus[source] += 1;
@@ -123,7 +121,7 @@ inline void check_is_flow(const Cluster& cluster, DeviceIndex source, DeviceInde
 }
 
 inline void check_all_routes(const Cluster& cluster) {
-  const auto count = static_cast<DeviceIndex>(cluster.devices().size());
+  const DeviceIndex count = cluster.device_count();
   for (DeviceIndex source = 0; source < count; ++source) {
     for (DeviceIndex target = 0; target < count; ++target) {
       if (source == target) continue;

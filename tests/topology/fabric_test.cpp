@@ -11,14 +11,14 @@ namespace {
 
 // Largest flow from the first half of the devices to the second, by shortest augmenting paths.
 double bisection(const Cluster& cluster) {
-  const auto devices = cluster.devices().size();
+  const auto devices = static_cast<std::size_t>(cluster.device_count());
   const auto vertices = static_cast<std::size_t>(cluster.vertex_count());
   const std::size_t source = vertices, sink = vertices + 1;
   std::vector<std::map<std::size_t, double>> left(vertices + 2);
-  for (std::size_t l = 0; l < cluster.links().size(); ++l) {
-    const LinkEnds ends = cluster.ends(static_cast<LinkIndex>(l));
+  for (LinkIndex l = 0; l < cluster.link_count(); ++l) {
+    const LinkEnds ends = cluster.ends(l);
     left[static_cast<std::size_t>(ends.from)][static_cast<std::size_t>(ends.to)] +=
-        cluster.links()[l].capacity.value();
+        cluster.link(l).capacity.value();
   }
   for (std::size_t d = 0; d < devices; ++d) {
     if (d < devices / 2) {
@@ -56,9 +56,9 @@ double bisection(const Cluster& cluster) {
 }
 
 std::size_t count_of(const Cluster& cluster, LinkKind kind) {
-  const auto links = cluster.links();
-  return static_cast<std::size_t>(
-      std::count_if(links.begin(), links.end(), [&](const Link& l) { return l.kind == kind; }));
+  std::size_t count = 0;
+  for (LinkIndex l = 0; l < cluster.link_count(); ++l) count += cluster.link(l).kind == kind;
+  return count;
 }
 
 Description leaf_spine(int hosts, int hosts_per_group, double oversubscription,

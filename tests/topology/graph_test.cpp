@@ -36,11 +36,11 @@ std::vector<Path> best_paths(const Cluster& cluster, VertexIndex source, VertexI
       return;
     }
     visited.insert(v);
-    for (std::size_t l = 0; l < cluster.links().size(); ++l) {
-      const LinkEnds ends = cluster.ends(static_cast<LinkIndex>(l));
+    for (LinkIndex l = 0; l < cluster.link_count(); ++l) {
+      const LinkEnds ends = cluster.ends(l);
       if (ends.from != v || visited.contains(ends.to)) continue;
-      const double latency = cluster.links()[l].latency.value();
-      path.links.push_back(static_cast<LinkIndex>(l));
+      const double latency = cluster.link(l).latency.value();
+      path.links.push_back(l);
       path.latency += latency;
       visit(ends.to);
       path.links.pop_back();
@@ -112,7 +112,7 @@ TEST_CASE("random graphs, sprayed: shares and latency of all best paths") {
     const Description description = described(random_graph(seed));
     REQUIRE_FALSE(has_error(description));
     const Cluster cluster(description);
-    const auto count = static_cast<DeviceIndex>(cluster.devices().size());
+    const DeviceIndex count = cluster.device_count();
     for (DeviceIndex source = 0; source < count; ++source) {
       for (DeviceIndex target = 0; target < count; ++target) {
         if (source == target) continue;
@@ -207,8 +207,8 @@ TEST_CASE("graph: hosts, domains, parallel links, parts") {
   CHECK(cluster.host_name(2) == "c");
   CHECK(cluster.host_type(0) == nullptr);
   CHECK(cluster.devices_of_host(0)[1] == 2);
-  CHECK(cluster.devices()[2].index_in_host == 1);
-  CHECK(cluster.devices()[2].domain != cluster.devices()[0].domain);
+  CHECK(cluster.device(2).index_in_host == 1);
+  CHECK(cluster.device(2).domain != cluster.device(0).domain);
   const Route route = cluster.route(0, 2);
   CHECK(route.inside_host);
   CHECK_FALSE(route.inside_domain);

@@ -15,7 +15,7 @@ Description two_on_one_switch(HostType type) {
 
 TEST_CASE("crossbar: up and down, nothing else") {
   const Cluster cluster(alone(crossbar_host()));
-  CHECK(cluster.links().size() == 16);  // no fabric, so neither NICs nor PCIe
+  CHECK(cluster.link_count() == 16);  // no fabric, so neither NICs nor PCIe
   const Route route = route_of(cluster, "h0.gpu0", "h0.gpu7");
   CHECK(text_of(cluster, route) == "h0.gpu0.up h0.gpu7.down");
   CHECK(route.latency.value() == approximately(0.6e-6));
@@ -28,7 +28,7 @@ TEST_CASE("mesh: a link of its own between every two devices") {
   HostType type = crossbar_host();
   type.scale_up.kind = ScaleUp::Kind::mesh;
   const Cluster cluster(alone(type));
-  CHECK(cluster.links().size() == 8 * 7);
+  CHECK(cluster.link_count() == 8 * 7);
   const Route route = route_of(cluster, "h0.gpu3", "h0.gpu0");
   CHECK(text_of(cluster, route) == "h0.gpu3.gpu0");
   CHECK(route.latency.value() == approximately(0.3e-6));
@@ -52,9 +52,9 @@ TEST_CASE("NVL72: one domain over 18 hosts of 4") {
   type.devices = type.nics = 4;
   type.scale_up.domain_hosts = 18;
   const Cluster cluster(description_of(type, 36, fabric_of(Fabric::Kind::rail_optimized, 18)));
-  REQUIRE(cluster.devices().size() == 144);
-  CHECK(cluster.devices()[71].domain == 0);
-  CHECK(cluster.devices()[72].domain == 1);
+  REQUIRE(cluster.device_count() == 144);
+  CHECK(cluster.device(71).domain == 0);
+  CHECK(cluster.device(72).domain == 1);
   const Route inside = route_of(cluster, "h0.gpu0", "h17.gpu3");
   CHECK(text_of(cluster, inside) == "h0.gpu0.up h17.gpu3.down");
   CHECK(inside.inside_domain);
@@ -67,7 +67,7 @@ TEST_CASE("NVL72: one domain over 18 hosts of 4") {
 TEST_CASE("PCIe host: below a switch, across sockets") {
   const Cluster cluster(alone(pcie_host()));
   // 8 devices and 2 switches with two links each, two between the sockets.
-  CHECK(cluster.links().size() == 16 + 4 + 2);
+  CHECK(cluster.link_count() == 16 + 4 + 2);
   const Route near = route_of(cluster, "h0.gpu0", "h0.gpu3");
   CHECK(text_of(cluster, near) == "h0.gpu0.pcie.out h0.gpu3.pcie.in");
   CHECK(near.latency.value() == approximately(1e-6));
@@ -80,7 +80,7 @@ TEST_CASE("PCIe host: below a switch, across sockets") {
   CHECK(far.latency.value() == approximately(2.5e-6));
   CHECK(far.capacity.value() == approximately(20e9));
   // No scale-up links: every device is a domain of its own.
-  CHECK(cluster.devices()[0].domain != cluster.devices()[1].domain);
+  CHECK(cluster.device(0).domain != cluster.device(1).domain);
 }
 
 TEST_CASE("PCIe host: one socket, however many are written, when no link joins them") {
@@ -147,7 +147,7 @@ TEST_CASE("mixed cluster: 4 NICs of a device meet 1 of another's") {
   CHECK(cluster.host_count() == 4);
   CHECK(cluster.host_name(2) == "p0");
   CHECK(cluster.host_type(2)->name == "pcie");
-  CHECK(cluster.devices()[16].device_type == "plain");
+  CHECK(cluster.device(16).device_type == "plain");
   CHECK(cluster.devices_of_host(2)[0] == 16);
   const Route route = route_of(cluster, "h0.gpu0", "p1.gpu0");
   CHECK(text_of(cluster, route) ==

@@ -1,30 +1,25 @@
-// Finds the links and devices that a name of a part stands for.
+// Finds the links and devices of an arbitrary graph that a name of a part stands for.
 #pragma once
 
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "topology/network.h"
+#include "topology/graph_data.h"
 #include "topology/part_pattern.h"
 
 namespace topology {
 
-class Parts {
+class GraphParts {
  public:
-  explicit Parts(const Network& network) : network_(network) {}
+  explicit GraphParts(const GraphData& data) : data_(data) {}
   std::vector<LinkIndex> links(const std::string& part) const;
   std::vector<DeviceIndex> devices(const std::string& part) const;
 
  private:
-  // Hosts that may hold the part, or all in an arbitrary graph, where names say nothing.
-  std::vector<HostIndex> hosts(const std::string& part) const;
-  std::vector<VertexIndex> vertices(const std::string& part) const;
   std::vector<LinkIndex> links_at(VertexIndex vertex) const;
-  std::vector<LinkIndex> ports(const std::string& part) const;
-  bool is_graph() const { return network_.first_link.empty(); }
 
-  const Network& network_;
+  const GraphData& data_;
   mutable std::once_flag is_indexed_;
   mutable std::vector<std::size_t> first_at_;  // [vertex], into links_at_; one more at the end
   mutable std::vector<LinkIndex> links_at_;    // that start or end there, ascending
