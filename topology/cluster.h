@@ -108,6 +108,9 @@ class Cluster {
   // 0: inside a host, of its NICs or its scale-up domain; 1: between a leaf and its spines or its
   // pod's second tier; 2: between a pod and the core. 0 everywhere in an arbitrary graph.
   int tier(LinkIndex link) const;
+  // Of the host that has the link; or of the group, or pod, whose leaf or second tier it joins to
+  // the next tier. 0 in an arbitrary graph.
+  DeviceIndex first_device(LinkIndex link) const;
   VertexIndex vertex_count() const;
   std::string vertex_name(VertexIndex vertex) const;
   HostIndex host_count() const;

@@ -74,6 +74,11 @@ FabricLayout::Pair FabricLayout::pair(std::int64_t number) const {
           leaves_ + second_tier() + a % branches_ * core_branches_ + number % core_branches_};
 }
 
+std::int64_t FabricLayout::first_host(std::int64_t number) const {
+  const std::int64_t below = pair(number / 2).below;
+  return plugged(below < leaves_ ? below : first_leaf_below(below - leaves_)).first;
+}
+
 // A leaf's link names its pod's switch without the pod, which is evident.
 std::string FabricLayout::link_name(std::int64_t number) const {
   const bool is_down = number % 2 == 1;

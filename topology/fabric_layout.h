@@ -45,6 +45,9 @@ class FabricLayout {
   const Link& link(std::int64_t number) const { return links_[tier(number) - 1]; }
   int tier(std::int64_t number) const { return number < 2 * leaf_pairs() ? 1 : 2; }
 
+  // Of the leaf's group, or of the second-tier switch's pod.
+  std::int64_t first_host(std::int64_t number) const;
+
   struct Links {
     std::int64_t links[4];
     int count = 0;

@@ -24,6 +24,7 @@ class GraphNetwork : public Network {
   std::string link_name(LinkIndex link) const override;
   LinkEnds ends(LinkIndex link) const override;
   int tier(LinkIndex /*link*/) const override { return 0; }
+  DeviceIndex first_device(LinkIndex /*link*/) const override { return 0; }
   VertexIndex vertex_count() const override;
   std::string vertex_name(VertexIndex vertex) const override;
   HostIndex host_count() const override { return static_cast<HostIndex>(data_.hosts.size()); }

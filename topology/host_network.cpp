@@ -84,6 +84,12 @@ LinkEnds HostNetwork::ends_in_host(const Host& host, std::int64_t number) const 
               hosts_.first_fabric_switch() + static_cast<VertexIndex>(leaf));
 }
 
+DeviceIndex HostNetwork::first_device(LinkIndex link) const {
+  if (link < hosts_.link_count()) return hosts_.link(link).host.device(0);
+  const auto host = static_cast<HostIndex>(fabric_.first_host(link - hosts_.link_count()));
+  return hosts_.host(host).device(0);
+}
+
 int HostNetwork::tier(LinkIndex link) const {
   return link < hosts_.link_count() ? 0 : fabric_.tier(link - hosts_.link_count());
 }

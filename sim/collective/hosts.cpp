@@ -14,7 +14,8 @@ bool is_smaller(const std::vector<int>& a, const std::vector<int>& b) {
 
 Hosts::Hosts(const Layout& layout) {
   std::map<int, std::size_t> index;
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
+  const int listed = static_cast<int>(layout.host_of.size());
+  for (int rank = 0; rank < listed; ++rank) {
     const int host = layout.host_of[static_cast<std::size_t>(rank)];
     const auto [at, is_new] = index.emplace(host, members.size());
     if (is_new) members.emplace_back();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "sim/plan/plan.h"
@@ -17,6 +18,9 @@ class RankGrid {
  public:
   explicit RankGrid(const Plan& plan);
   int ranks() const;
+  int extent(Dimension dimension) const { return extent_[static_cast<std::size_t>(dimension)]; }
+  // Between ranks that are neighbours in this dimension.
+  int stride(Dimension dimension) const { return stride_[static_cast<std::size_t>(dimension)]; }
   Coordinates coordinates(int rank) const;
   int rank(const Coordinates& coordinates) const;
   // The ranks that differ from `rank` in this dimension only, in ascending coordinate; includes it.

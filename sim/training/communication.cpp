@@ -101,8 +101,10 @@ collective::Hardware::Generation generation_of(const profile::DeviceType& device
 }  // namespace
 
 Communicator::Communicator(const topology::Cluster& cluster, const Profile& profile,
-                           std::vector<DeviceIndex> members)
+                           std::vector<DeviceIndex> members, int ranks_left_out, int hosts_left_out)
     : cluster_(&cluster), profile_(&profile), members_(std::move(members)) {
+  layout_.ranks_left_out = ranks_left_out;
+  layout_.hosts_left_out = hosts_left_out;
   inside_domain_ = true;
   for (const DeviceIndex member : members_) {
     const topology::Device device = cluster.device(member);
@@ -111,6 +113,13 @@ Communicator::Communicator(const topology::Cluster& cluster, const Profile& prof
     inside_domain_ =
         inside_domain_ && device.domain == first.domain && device.device_type == first.device_type;
   }
+}
+
+bool Communicator::is_ring(Operation operation, Bytes size) const {
+  if (profile_->origin() == profile::Origin::ideal) {
+    return collective::algorithms(operation).front() == Algorithm::ring;
+  }
+  return collective::choose(operation, layout_, hardware(), size).algorithm == Algorithm::ring;
 }
 
 int Communicator::channels() const { return profile_->network().channels; }

@@ -38,9 +38,9 @@ class Communicator {
  public:
   using Profile = calibrate::profile::Profile;
 
-  // `members` in ring order.
+  // `members` in ring order; some of them, and their hosts, may be left out (collective::Layout).
   Communicator(const topology::Cluster& cluster, const Profile& profile,
-               std::vector<DeviceIndex> members);
+               std::vector<DeviceIndex> members, int ranks_left_out = 0, int hosts_left_out = 0);
 
   // The path of an operation of this size, and its cost. The path lives as long as the
   // communicator. Inside one scale-up domain the profile's measured curve gives the time, where it
@@ -49,6 +49,8 @@ class Communicator {
                                             std::optional<collective::Algorithm> forced = {}) const;
   std::span<const DeviceIndex> members() const { return members_; }
   int channels() const;
+  // Whether an operation of this size runs along rings.
+  bool is_ring(collective::Operation operation, Bytes size) const;
   // Equal for groups whose costs are equal for every operation and size.
   std::vector<double> signature() const;
 

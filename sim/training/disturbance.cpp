@@ -5,8 +5,6 @@
 #include <map>
 #include <set>
 
-#include "sim/training/costs.h"
-
 namespace sim::training {
 
 void disturb(const Job& job, SystemBuilder& builder) {
@@ -34,21 +32,6 @@ void disturb(const Job& job, SystemBuilder& builder) {
       builder.change({at, resource, std::llround(normal * factor)});
     }
   }
-}
-
-std::vector<std::int64_t> memory_rates(const Job& job) {
-  std::map<std::string, std::int64_t> by_type;
-  std::vector<std::int64_t> rates;
-  for (topology::DeviceIndex d = 0; d < job.cluster->device_count(); ++d) {
-    const std::string type(job.cluster->device(d).device_type);
-    auto found = by_type.find(type);
-    if (found == by_type.end()) {
-      const auto& profile = *job.profiles.at(type);
-      found = by_type.emplace(type, to_bytes_per_second(memory_capacity(profile))).first;
-    }
-    rates.push_back(found->second);
-  }
-  return rates;
 }
 
 }  // namespace sim::training

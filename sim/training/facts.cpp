@@ -12,8 +12,8 @@ namespace {
 constexpr double repeat_spread = 0.01;
 constexpr double normal_p90 = 1.2815515655446004;
 
-void fill_memory(const Job& job, const dnn::Transformer& dnn, const plan::RankGrid& grid,
-                 Result& result) {
+void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer& dnn,
+                 const plan::RankGrid& grid, Result& result) {
   Bytes smallest(1e30);
   for (int stage = 0; stage < job.plan.stages; ++stage) {
     StageMemory memory;
@@ -21,14 +21,16 @@ void fill_memory(const Job& job, const dnn::Transformer& dnn, const plan::RankGr
     memory.lowest_rank = grid.rank({0, 0, 0, stage});
     memory.ranks = job.plan.ranks() / job.plan.stages;
     // The device of this stage's ranks with the least memory.
-    for (int rank = 0; rank < grid.ranks(); ++rank) {
-      if (grid.coordinates(rank).pipeline != stage) continue;
-      const std::string type(job.cluster->device(rank).device_type);
-      const double capacity = job.profiles.at(type)->device().memory.value();
-      if (memory.device_type.empty() || capacity < memory.capacity_bytes) {
-        memory.capacity_bytes = capacity;
-        memory.device_type = type;
-        memory.lowest_rank = rank;
+    for (const Lane& lane : system.lanes) {
+      if (lane.stage != stage) continue;
+      for (const int rank : lane.ranks) {
+        const std::string type(job.cluster->device(rank).device_type);
+        const double capacity = job.profiles.at(type)->device().memory.value();
+        if (memory.device_type.empty() || capacity < memory.capacity_bytes) {
+          memory.capacity_bytes = capacity;
+          memory.device_type = type;
+          memory.lowest_rank = rank;
+        }
       }
     }
     memory.memory = plan::memory(job.plan, dnn, job.stack, stage);
@@ -83,9 +85,8 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
 }  // namespace
 
 void fill_facts(const Job& job, const JobSystem& system, Result& result) {
-  for (topology::DeviceIndex d = 0; d < job.cluster->device_count(); ++d) {
-    const std::string type(job.cluster->device(d).device_type);
-    result.profile_origin.emplace(type, job.profiles.at(type)->origin());
+  for (const auto& [type, profile] : job.profiles) {
+    result.profile_origin.emplace(type, profile->origin());
   }
   result.extrapolated = system.extrapolated;
   fill_interval(job, system, result);
@@ -93,12 +94,15 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   const plan::RankGrid grid(job.plan);
   result.fold.ranks = grid.ranks();
   result.samples_per_iteration = static_cast<double>(job.plan.global_batch);
-  for (const Lane& lane : system.lanes) result.hardware_flops_per_iteration += lane.flops;
-  for (int rank = 0; rank < grid.ranks(); ++rank) {
-    const std::string type(job.cluster->device(rank).device_type);
-    const auto& peak = job.profiles.at(type)->device().peak;
-    const auto found = peak.find(job.precision);
-    if (found != peak.end()) result.peak_flops_per_second += found->second.value();
+  for (const Lane& lane : system.lanes) {
+    result.hardware_flops_per_iteration += lane.flops * static_cast<double>(lane.size);
+    for (const int rank : lane.ranks) {
+      const std::string type(job.cluster->device(rank).device_type);
+      const auto& peak = job.profiles.at(type)->device().peak;
+      const auto found = peak.find(job.precision);
+      if (found == peak.end()) continue;
+      result.peak_flops_per_second += found->second.value() * static_cast<double>(lane.size);
+    }
   }
   const auto* dnn = std::get_if<dnn::Transformer>(&job.dnn);
   if (!dnn) return;
@@ -108,7 +112,7 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
       result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, job.plan.sequence, false);
   result.model_flops_causal_per_iteration =
       result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, job.plan.sequence, true);
-  fill_memory(job, *dnn, grid, result);
+  fill_memory(job, system, *dnn, grid, result);
 }
 
 }  // namespace sim::training

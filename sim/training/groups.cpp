@@ -10,96 +10,25 @@ namespace sim::training {
 
 using plan::Pass;
 
-// The stream of a rank group: one collective after the other, each when every member has reached
-// its milestones.
-StreamId JobBuilder::group_stream(const std::string& name, int owner, const std::string& key,
-                                  const Communicator& group, std::vector<TensorStep> steps,
-                                  const MilestonesOf& milestones, Category transfer,
-                                  Category late) {
-  // Lanes whose milestones are the same share a slot; each reserves the devices it has in the
-  // group.
-  std::map<int, std::vector<DeviceIndex>> devices_of;  // [lane]
-  std::vector<int> lanes;
-  for (const DeviceIndex member : group.members()) {
-    const int lane = lane_of_rank_[static_cast<std::size_t>(member)];
-    auto& held = devices_of[lane];
-    if (held.empty()) lanes.push_back(lane);
-    held.push_back(member);
-  }
-  std::vector<std::vector<std::vector<int>>> waits_of;  // [slot][step] milestones
-  std::vector<SystemBuilder::SlotSpec> slots;
-  std::vector<SystemBuilder::FootprintSpec> footprints;
-  for (const int lane : lanes) {
-    std::vector<std::vector<int>> waits;
-    for (std::size_t i = 0; i < steps.size(); ++i) waits.push_back(milestones(i, lane));
-    const auto found = std::find(waits_of.begin(), waits_of.end(), waits);
-    const auto slot = static_cast<std::size_t>(found - waits_of.begin());
-    if (found == waits_of.end()) {
-      waits_of.push_back(std::move(waits));
-      slots.push_back({{}, transfer, late});
-    }
-    slots[slot].members.push_back({result_.lanes[static_cast<std::size_t>(lane)].compute,
-                                   static_cast<std::int32_t>(footprints.size())});
-    footprints.push_back(builder_.multiprocessors_of(devices_of.at(lane)));
-  }
-  const auto lane_count = static_cast<std::int32_t>(lanes.size());
-  std::vector<const Path*> paths;
-  const auto footprint_of = [&](const Path* path) {
-    const auto found = std::find(paths.begin(), paths.end(), path);
-    const auto place = static_cast<std::int32_t>(found - paths.begin());
-    if (found == paths.end()) {
-      paths.push_back(path);
-      footprints.push_back(builder_.path(*path));
-    }
-    return lane_count + place;
-  };
-  const std::int64_t reserve =
-      std::llround(collective_share(static_cast<int>(group.members().front())) *
-                   static_cast<double>(multiprocessors_one));
-  ProgramWriter writer;
-  std::string costs_key;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto [path, cost] = group.cost(steps[i].operation, steps[i].size);
-    ProgramWriter::StepSpec spec{.label = steps[i].label,
-                                 .category = steps[i].category,
-                                 .lag = cost.lag,
-                                 .work = cost.work,
-                                 .weight = cost.weight,
-                                 .reserve = reserve};
-    for (std::size_t slot = 0; slot < waits_of.size(); ++slot) {
-      for (const int milestone : waits_of[slot][i]) {
-        spec.waits.push_back({static_cast<std::int32_t>(slot), milestone, reserve > 0});
-      }
-    }
-    const std::int32_t footprint = footprint_of(path);
-    if (cost.work > 0) spec.uses.push_back({footprint, cost.amount});
-    costs_key += fmt::format(" {}/{}/{}/{}", cost.lag, cost.work, cost.amount, footprint);
-    writer.add(spec);
-    writer.reach(static_cast<std::int32_t>(i));
-  }
-  const StreamId stream =
-      builder_.add_stream(name,
-                          builder_.program(key + fmt::format(" {}", lane_count) + costs_key,
-                                           [&] { return writer.take(); }),
-                          owner);
-  builder_.set_slots(stream, std::move(slots));
-  builder_.set_footprints(stream, std::move(footprints));
-  return stream;
-}
-
 void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs,
                                     const std::string& key) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
-  const StreamId stream = group_stream(
-      lane_label(lane, "tensor"), lane.ranks.front(), "tensor " + key,
-      *tensor_[static_cast<std::size_t>(index)], programs.tensor_steps,
-      [this](std::size_t step, int member) -> std::vector<int> {
-        return {milestones_of(member).tensor_base() + static_cast<int>(step)};
+  const StreamId stream = group_stream({
+      .name = lane_label(lane, "tensor"),
+      .owner = lane.ranks.front(),
+      .key = "tensor " + key,
+      .group = tensor_[static_cast<std::size_t>(index)].get(),
+      .steps = programs.tensor_steps,
+      .milestones = [this](std::size_t step, int stage) -> std::vector<int> {
+        return {milestones_of(stage).tensor_base() + static_cast<int>(step)};
       },
-      Category::exposed_tensor, Category::wait);
+      .transfer = Category::exposed_tensor,
+      .late = Category::wait,
+      .count_of = count_for(lane.ranks.front()),
+      .size = lane.size,
+  });
   for (const DeviceIndex member : tensor_[static_cast<std::size_t>(index)]->members()) {
-    tensor_stream_[static_cast<std::size_t>(lane_of_rank_[static_cast<std::size_t>(member)])] =
-        stream;
+    tensor_stream_[static_cast<std::size_t>(lane_at(member))] = stream;
   }
   if (is_recorded(lane)) record(stream, index, "tensor");
 }
@@ -165,8 +94,9 @@ void JobBuilder::make_send(int index, bool is_forward) {
       builder_.add_stream(lane_label(lane, is_forward ? "send forward" : "send backward"),
                           builder_.program(key, [&] { return writer.take(); }), lane.ranks.front());
   builder_.set_slots(stream, {{{{lane.compute, 0}}, Category::other, Category::other}});
-  builder_.set_footprints(stream,
-                          {builder_.multiprocessors_of(devices(lane.ranks)), builder_.path(path)});
+  builder_.set_footprints(stream, {builder_.multiprocessors_of(devices(lane.ranks)),
+                                   builder_.path(path, count_for(lane.ranks.front()))});
+  builder_.stream(stream).size = lane.size;
   (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(index)] = stream;
   if (is_recorded(lane)) record(stream, index, is_forward ? "send forward" : "send backward");
 }
@@ -188,22 +118,27 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
     steps.push_back(
         {operation.operation, Bytes(operation.bytes), operation.label, Category::exposed_data});
   }
-  const Communicator group(cluster_, profile(ranks.front()), devices(ranks));
-  const StreamId stream = group_stream(
-      fmt::format("data group of rank {}", ranks.front()), ranks.front(),
-      fmt::format("data {}", stage), group, std::move(steps),
-      [&](std::size_t step, int lane) {
-        const DataOperation& operation = data.operations[step];
-        const Milestones m = milestones_of(lane);
-        std::vector<int> waits;
-        if (operation.event) waits.push_back(m.event(*operation.event));
-        if (operation.waits_for_optimizer) waits.push_back(m.optimizer_done());
-        return waits;
-      },
-      Category::other, Category::other);
+  const Communicator group = data_communicator(plan_, ranks.front());
+  const StreamId stream = group_stream({
+      .name = fmt::format("data group of rank {}", ranks.front()),
+      .owner = ranks.front(),
+      .key = fmt::format("data {}", stage),
+      .group = &group,
+      .steps = std::move(steps),
+      .milestones =
+          [&](std::size_t step, int member_stage) {
+            const DataOperation& operation = data.operations[step];
+            const Milestones m = milestones_of(member_stage);
+            std::vector<int> waits;
+            if (operation.event) waits.push_back(m.event(*operation.event));
+            if (operation.waits_for_optimizer) waits.push_back(m.optimizer_done());
+            return waits;
+          },
+      .count_of = [this](const ResourceOrigin& o) { return alike(o) > 0 ? 1 : 0; },
+  });
   bool has_record = false;
   for (const int rank : ranks) {
-    const int lane = lane_of_rank_[static_cast<std::size_t>(rank)];
+    const int lane = lane_at(rank);
     data_streams_[static_cast<std::size_t>(lane)].push_back(stream);
     const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
     if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
@@ -215,7 +150,9 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
 void JobBuilder::make_data() {
   data_streams_.resize(result_.lanes.size());
   if (job_.plan.data == 1) return;
-  for (const std::vector<int>& ranks : grid_.groups(plan::Dimension::data)) {
+  for (const int first : ranks_) {
+    if (grid_.coordinates(first).data != 0) continue;
+    const std::vector<int> ranks = kept_group(plan::Dimension::data, first);
     const int stage = grid_.coordinates(ranks.front()).pipeline;
     if (data_plans_[static_cast<std::size_t>(stage)].operations.empty()) continue;
     make_data_stream(ranks, stage);
@@ -226,24 +163,28 @@ void JobBuilder::make_data() {
 void JobBuilder::make_embedding() {
   embedding_streams_.resize(result_.lanes.size());
   if (!has_embedding_reduction()) return;
-  for (int rank = 0; rank < grid_.ranks(); ++rank) {
+  for (const int rank : ranks_) {
     plan::Coordinates c = grid_.coordinates(rank);
     if (c.pipeline != 0) continue;
     c.pipeline = job_.plan.stages - 1;
     const int other = grid_.rank(c);
     const Communicator group(cluster_, profile(rank), {rank, other});
     const double bytes = costs(rank).embedding.gradient_bytes;
-    const StreamId stream = group_stream(
-        fmt::format("embedding group of rank {}", rank), rank, "embedding", group,
-        {{collective::Operation::all_reduce, Bytes(bytes), "reduce embedding gradients",
-          Category::exposed_pipeline}},
-        [this](std::size_t, int lane) -> std::vector<int> {
-          return {milestones_of(lane).passes_done()};
+    const StreamId stream = group_stream({
+        .name = fmt::format("embedding group of rank {}", rank),
+        .owner = rank,
+        .key = "embedding",
+        .group = &group,
+        .steps = {{collective::Operation::all_reduce, Bytes(bytes), "reduce embedding gradients",
+                   Category::exposed_pipeline}},
+        .milestones = [this](std::size_t, int stage) -> std::vector<int> {
+          return {milestones_of(stage).passes_done()};
         },
-        Category::other, Category::other);
+        .count_of = count_for(rank),
+        .size = result_.lanes[static_cast<std::size_t>(lane_at(rank))].size,
+    });
     for (const int r : {rank, other}) {
-      embedding_streams_[static_cast<std::size_t>(lane_of_rank_[static_cast<std::size_t>(r)])]
-          .push_back(stream);
+      embedding_streams_[static_cast<std::size_t>(lane_at(r))].push_back(stream);
     }
   }
 }

@@ -16,8 +16,7 @@ using StreamId = SystemBuilder::StreamId;
 
 class HandBuilder {
  public:
-  explicit HandBuilder(const Job& job)
-      : job_(job), cluster_(*job.cluster), builder_(cluster_, memory_rates(job)) {}
+  explicit HandBuilder(const Job& job) : job_(job), cluster_(*job.cluster), builder_(job) {}
 
   JobSystem build();
 
@@ -146,8 +145,9 @@ JobSystem HandBuilder::build() {
     for (const std::string& name : operation.after) slot.members.push_back({last_.at(name)});
     builder_.set_slots(first_.at(operation.name), {slot});
   }
-  result_.links = cluster_.link_count();
   result_.system = builder_.take(job_.iterations);
+  result_.origins = builder_.origins();
+  result_.alike.assign(result_.origins.size(), 1);
   result_.amounts = SystemBuilder::amounts(result_.system);
   return std::move(result_);
 }

@@ -6,11 +6,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sim/training/disturbance.h"
 #include "sim/training/job_system.h"
+#include "sim/training/replica_plan.h"
 
 namespace sim::training {
 
@@ -24,19 +26,46 @@ class JobBuilder {
   using Profile = calibrate::profile::Profile;
 
   explicit JobBuilder(const Job& job)
-      : job_(job), cluster_(*job.cluster), grid_(job.plan), builder_(cluster_, memory_rates(job)) {}
+      : job_(job), cluster_(*job.cluster), grid_(job.plan), builder_(job) {}
 
   JobSystem build();
 
  private:
-  // Milestones of a lane that a step waits for.
-  using MilestonesOf = std::function<std::vector<int>(std::size_t step, int lane)>;
+  struct GroupSpec {
+    std::string name;
+    int owner = 0;
+    std::string key;  // of the program, with what else it depends on
+    const Communicator* group = nullptr;
+    std::vector<TensorStep> steps;
+    // Milestones of a member's lane that a step waits for.
+    std::function<std::vector<int>(std::size_t step, int stage)> milestones;
+    Category transfer = Category::other, late = Category::other;
+    SystemBuilder::CountOf count_of;
+    std::int64_t size = 1;  // groups that it stands for
+  };
+  struct GroupMembers {
+    std::vector<int> stages;  // [slot]
+    std::vector<SystemBuilder::SlotSpec> slots;
+    std::vector<SystemBuilder::FootprintSpec> footprints;  // what each member reserves
+  };
 
   const Profile& profile(int rank) const {
     return *job_.profiles.at(std::string(cluster_.device(rank).device_type));
   }
   const JobCosts& costs(int rank);
   void make_stages();
+  void choose_replicas();
+  bool reduces_along_rings(const ReplicaPlan& plan) const;
+  std::vector<DeviceIndex> data_group(const ReplicaPlan& plan, int rank) const;
+  Communicator data_communicator(const ReplicaPlan& plan, int rank) const;
+  // Ranks of the group of `rank` that are simulated.
+  std::vector<int> kept_group(plan::Dimension dimension, int rank) const;
+  int lane_at(int rank) const { return lane_of_rank_.at(rank); }
+  std::int64_t replica_index(int rank) const {
+    return plan_.replicas.index_of(grid_.coordinates(rank).data);
+  }
+  SystemBuilder::CountOf count_for(int rank) const;
+  std::int64_t alike(const ResourceOrigin& origin) const;
   void make_lanes();
   void make_lane(int stage, std::vector<int> ranks, bool is_merged,
                  std::shared_ptr<const Communicator> tensor);
@@ -55,10 +84,9 @@ class JobBuilder {
   void connect();
   std::vector<StreamId> senders(const Lane& lane, bool is_forward) const;
   bool is_recorded(const Lane& lane) const;
-  Milestones milestones_of(int lane) const;
-  StreamId group_stream(const std::string& name, int owner, const std::string& key,
-                        const Communicator& group, std::vector<TensorStep> steps,
-                        const MilestonesOf& milestones, Category transfer, Category late);
+  Milestones milestones_of(int stage) const;
+  GroupMembers members_of(const GroupSpec& spec);
+  StreamId group_stream(const GroupSpec& spec);
   double collective_share(int rank) const;
   std::vector<DeviceIndex> devices(const std::vector<int>& ranks) const {
     return {ranks.begin(), ranks.end()};
@@ -76,7 +104,10 @@ class JobBuilder {
   std::vector<DataPlan> data_plans_;             // [stage]
   std::vector<int> layers_;                      // [virtual stage * stages + stage]
   std::map<std::pair<int, std::string>, std::vector<std::vector<Unit>>> units_;
-  std::vector<int> lane_of_rank_;
+  ReplicaPlan plan_;
+  std::vector<int> ranks_;  // that are simulated, ascending
+  std::unordered_map<int, int> lane_of_rank_;
+  std::vector<double> merged_amounts_;                                   // [resource]
   std::vector<std::shared_ptr<const Communicator>> tensor_;              // [lane]
   std::vector<std::int32_t> tensor_stream_, host_stream_;                // [lane], -1: none
   std::vector<std::int32_t> send_forward_, send_backward_;               // [lane]

@@ -8,8 +8,7 @@
 
 namespace sim::training {
 
-Milestones JobBuilder::milestones_of(int lane) const {
-  const int stage = result_.lanes[static_cast<std::size_t>(lane)].stage;
+Milestones JobBuilder::milestones_of(int stage) const {
   return {job_.plan.micro_batches(), job_.plan.virtual_stages,
           data_plans_[static_cast<std::size_t>(stage)].events};
 }
@@ -26,7 +25,7 @@ std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool is_forward) con
   for (const int rank : lane.ranks) {
     plan::Coordinates c = grid_.coordinates(rank);
     c.pipeline = (c.pipeline + (is_forward ? stages - 1 : 1)) % stages;
-    const int sender = lane_of_rank_[static_cast<std::size_t>(grid_.rank(c))];
+    const int sender = lane_at(grid_.rank(c));
     const StreamId stream =
         (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(sender)];
     if (stream >= 0 && std::find(result.begin(), result.end(), stream) == result.end()) {
@@ -70,24 +69,25 @@ void JobBuilder::connect() {
 }
 
 JobSystem JobBuilder::build() {
-  result_.amounts.assign(static_cast<std::size_t>(cluster_.link_count()) +
-                             2 * static_cast<std::size_t>(cluster_.device_count()),
-                         0);
   disturb(job_, builder_);
   for (const Disturbance& d : job_.disturbances) {
     (d.kind == Disturbance::Kind::link ? disturbed_links_ : disturbed_devices_).insert(d.index);
   }
   make_stages();
+  choose_replicas();
   make_lanes();
   make_compute();
   make_pipeline();
   make_data();
   make_embedding();
   connect();
-  result_.links = cluster_.link_count();
   result_.system = builder_.take(job_.iterations);
-  const std::vector<double> amounts = SystemBuilder::amounts(result_.system);
-  for (std::size_t r = 0; r < amounts.size(); ++r) result_.amounts[r] += amounts[r];
+  result_.amounts = SystemBuilder::amounts(result_.system);
+  for (std::size_t r = 0; r < merged_amounts_.size(); ++r) {
+    result_.amounts[r] += merged_amounts_[r];
+  }
+  result_.origins = builder_.origins();
+  for (const ResourceOrigin& origin : result_.origins) result_.alike.push_back(alike(origin));
   return std::move(result_);
 }
 

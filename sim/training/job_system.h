@@ -17,10 +17,11 @@ namespace sim::training {
 // What runs in lockstep as one: the ranks of a tensor group, or one rank.
 struct Lane {
   int stage = 0;
+  std::int64_t size = 1;   // lanes that it stands for
   std::vector<int> ranks;  // ascending
   bool is_merged = false;
   std::int32_t compute = -1;            // stream
-  double flops = 0;                     // of all its ranks, in one iteration
+  double flops = 0;                     // of its ranks, in one iteration
   std::array<Picoseconds, 4> family{};  // [CostedOperator::Family] work of one rank
 };
 
@@ -35,8 +36,9 @@ struct JobSystem {
   network::System system;
   std::vector<Lane> lanes;
   std::vector<RecordedStream> recorded;
+  std::vector<ResourceOrigin> origins;    // [resource]
+  std::vector<std::int64_t> alike;        // [resource] how many it stands for
   std::vector<double> amounts;            // [resource] through it in one iteration
-  std::int32_t links = 0;                 // resources below this are links
   std::map<std::string, JobCosts> costs;  // by device type
   std::vector<std::string> extrapolated;
 };

@@ -84,17 +84,18 @@ void JobBuilder::make_lane(int stage, std::vector<int> ranks, bool is_merged,
   Lane lane;
   lane.stage = stage;
   lane.is_merged = is_merged;
-  for (const int rank : ranks) {
-    lane_of_rank_[static_cast<std::size_t>(rank)] = static_cast<int>(result_.lanes.size());
-  }
+  const auto replica = static_cast<std::size_t>(replica_index(ranks.front()));
+  lane.size = plan_.replicas.size(replica, plan_.replicas.levels());
+  for (const int rank : ranks) lane_of_rank_[rank] = static_cast<int>(result_.lanes.size());
   lane.ranks = std::move(ranks);
   result_.lanes.push_back(std::move(lane));
   tensor_.push_back(std::move(tensor));
 }
 
 void JobBuilder::make_lanes() {
-  lane_of_rank_.assign(static_cast<std::size_t>(grid_.ranks()), -1);
-  for (const std::vector<int>& group : grid_.groups(plan::Dimension::tensor)) {
+  for (const int first : ranks_) {
+    if (grid_.coordinates(first).tensor != 0) continue;
+    const std::vector<int> group = grid_.group(plan::Dimension::tensor, first);
     const int stage = grid_.coordinates(group.front()).pipeline;
     std::shared_ptr<const Communicator> tensor;
     if (group.size() > 1) {
@@ -170,7 +171,11 @@ void JobBuilder::count_merged(int index, const LanePrograms& programs) {
     const Communicator& tensor = *tensor_[static_cast<std::size_t>(index)];
     const Path& path = *tensor.cost(what.first, Bytes(what.second)).first;
     for (const auto& [link, bytes] : path.links) {
-      result_.amounts[static_cast<std::size_t>(link)] += bytes * what.second * times;
+      const auto resource = static_cast<std::size_t>(builder_.link(link));
+      if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
+      const SystemBuilder::CountOf count = count_for(static_cast<int>(tensor.members().front()));
+      merged_amounts_[resource] +=
+          bytes * what.second * times * count({ResourceOrigin::Kind::link, link});
     }
   }
 }
@@ -192,6 +197,7 @@ void JobBuilder::make_compute() {
     lane.compute = builder_.add_stream(
         lane_label(lane, "compute"),
         builder_.program("compute " + key, [&] { return programs.compute; }), lane.ranks.front());
+    builder_.stream(lane.compute).size = lane.size;
     builder_.stream(lane.compute).is_accounted = true;
     const bool is_recorded = recorded_stages_.insert(lane.stage).second;
     if (is_recorded) record(lane.compute, index, "compute");
@@ -199,6 +205,7 @@ void JobBuilder::make_compute() {
       host_stream_[i] = builder_.add_stream(
           lane_label(lane, "host"), builder_.program("host " + key, [&] { return programs.host; }),
           lane.ranks.front());
+      builder_.stream(host_stream_[i]).size = lane.size;
       builder_.set_slots(host_stream_[i], {{{{lane.compute}}, Category::other, Category::other}});
     }
     if (!programs.tensor_steps.empty() && lane.is_merged) make_tensor_stream(index, programs, key);

@@ -39,54 +39,43 @@ std::string_view name(Category category) {
   bug("unknown category");
 }
 
-std::vector<LinkClass> link_classes(const Job& job, const JobSystem& system, std::size_t limit) {
+std::vector<ObservedLinks> link_classes(const Job& job, const JobSystem& system,
+                                        std::size_t limit) {
   const topology::Cluster& cluster = *job.cluster;
-  // Bytes are compared in whole kilobytes: sums of shares differ in their last bits.
-  std::map<std::tuple<topology::LinkKind, double, std::int64_t>, LinkClass> classes;
-  for (topology::LinkIndex l = 0; l < cluster.link_count(); ++l) {
-    const double bytes = system.amounts[static_cast<std::size_t>(l)];
-    if (bytes <= 0) continue;
-    const topology::Link link = cluster.link(l);
-    LinkClass& c =
-        classes[{link.kind, link.capacity.value(), static_cast<std::int64_t>(bytes / 1000)}];
-    if (!c.example.empty()) {
-      ++c.count;
-      continue;
-    }
-    c.example = cluster.link_name(l);
-    c.capacity = link.capacity.value();
-    c.bytes = bytes;
+  std::vector<std::pair<topology::LinkIndex, std::int32_t>> order;  // (link, resource)
+  for (std::size_t r = 0; r < system.origins.size(); ++r) {
+    if (system.origins[r].kind != ResourceOrigin::Kind::link || system.amounts[r] <= 0) continue;
+    order.emplace_back(system.origins[r].index, static_cast<std::int32_t>(r));
   }
-  std::vector<LinkClass> result;
+  std::sort(order.begin(), order.end());
+  // Bytes are compared in whole kilobytes: sums of shares differ in their last bits.
+  std::map<std::tuple<topology::LinkKind, double, std::int64_t>, ObservedLinks> classes;
+  for (const auto& [l, resource] : order) {
+    const double bytes = system.amounts[static_cast<std::size_t>(resource)];
+    const topology::Link link = cluster.link(l);
+    const auto [entry, is_new] = classes.try_emplace(
+        {link.kind, link.capacity.value(), static_cast<std::int64_t>(bytes / 1000)});
+    ObservedLinks& c = entry->second;
+    if (is_new) {
+      c.resource = resource;
+      c.links.count = 0;
+      c.links.example = cluster.link_name(l);
+      c.links.capacity = link.capacity.value();
+      c.links.bytes = bytes;
+    }
+    c.links.count += system.alike[static_cast<std::size_t>(resource)];
+  }
+  std::vector<ObservedLinks> result;
   for (auto& [key, c] : classes) result.push_back(std::move(c));
-  std::stable_sort(result.begin(), result.end(), [](const LinkClass& a, const LinkClass& b) {
-    return a.bytes / a.capacity > b.bytes / b.capacity;
-  });
+  std::stable_sort(result.begin(), result.end(),
+                   [](const ObservedLinks& a, const ObservedLinks& b) {
+                     return a.links.bytes / a.links.capacity > b.links.bytes / b.links.capacity;
+                   });
   if (result.size() > limit) result.resize(limit);
   return result;
 }
 
-std::vector<std::int32_t> examples(const Job& job, const std::vector<LinkClass>& classes) {
-  std::vector<std::int32_t> result;
-  for (const LinkClass& c : classes) {
-    for (const topology::LinkIndex l : job.cluster->links_of_part(c.example)) {
-      if (job.cluster->link_name(l) == c.example) result.push_back(l);
-    }
-  }
-  return result;
-}
-
 namespace {
-
-Picoseconds last_start(const network::Outcome& outcome) {
-  const std::size_t runs = outcome.iteration_ends.size();
-  // A repeated iteration was recorded when it ran first.
-  if (runs < 2) return 0;
-  const bool is_repeat = outcome.last_ends.empty() ||
-                         *std::max_element(outcome.last_ends.begin(), outcome.last_ends.end()) <=
-                             outcome.iteration_ends.front();
-  return is_repeat ? 0 : outcome.iteration_ends[runs - 2];
-}
 
 void fill_time(const JobSystem& system, const network::Outcome& outcome, Picoseconds start,
                Result& result) {
@@ -115,8 +104,15 @@ void fill_time(const JobSystem& system, const network::Outcome& outcome, Picosec
   result.time[static_cast<std::size_t>(Category::other)] += iteration - sum;
 }
 
-void fill_tracks(const JobSystem& system, const network::Outcome& outcome, Picoseconds start,
-                 Result& result) {
+void fill_tracks(const JobSystem& system, const std::vector<std::int32_t>& class_of,
+                 const network::Outcome& outcome, Picoseconds start, Result& result) {
+  const auto class_of_lane = [&](const Lane& lane) {
+    return class_of[static_cast<std::size_t>(lane.compute)];
+  };
+  std::map<std::int32_t, std::int64_t> ranks;  // by class of their compute stream
+  for (const Lane& lane : system.lanes) {
+    ranks[class_of_lane(lane)] += lane.size * static_cast<std::int64_t>(lane.ranks.size());
+  }
   std::map<std::int32_t, std::size_t> track_of;
   for (const RecordedStream& recorded : system.recorded) {
     Track track;
@@ -124,13 +120,7 @@ void fill_tracks(const JobSystem& system, const network::Outcome& outcome, Picos
       const Lane& lane = system.lanes[static_cast<std::size_t>(recorded.lane)];
       track.rank = lane.ranks.front();
       track.stage = lane.stage;
-      for (const Lane& other : system.lanes) {
-        const auto& streams = system.system.streams;
-        const bool is_alike = streams[static_cast<std::size_t>(other.compute)].program ==
-                              streams[static_cast<std::size_t>(lane.compute)].program;
-        if (is_alike) track.ranks_alike += static_cast<int>(other.ranks.size());
-      }
-      --track.ranks_alike;  // it began at one
+      track.ranks_alike = ranks.at(class_of_lane(lane));
     }
     track.stream = recorded.name;
     track_of[recorded.stream] = result.tracks.size();
@@ -149,27 +139,29 @@ void fill_tracks(const JobSystem& system, const network::Outcome& outcome, Picos
 
 }  // namespace
 
-void fill(const Job& job, const JobSystem& system, const network::Outcome& outcome,
+void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
+          const std::vector<std::int32_t>& class_of, const network::Outcome& outcome,
           Result& result) {
   Picoseconds before = 0;
   for (const Picoseconds end : outcome.iteration_ends) {
     result.iterations_ps.push_back(end - before);
     before = end;
   }
-  const Picoseconds start = last_start(outcome);
+  const Picoseconds start = before - result.iteration_ps();
   fill_time(system, outcome, start, result);
-  fill_tracks(system, outcome, start, result);
-  result.links = link_classes(job, system, 20);
+  fill_tracks(system, class_of, outcome, start, result);
   const double seconds = to_seconds(result.iteration_ps()).value();
-  for (std::size_t i = 0; i < result.links.size(); ++i) {
-    LinkClass& link = result.links[i];
+  for (const ObservedLinks& observed : links) {
+    LinkClass& link = result.links.emplace_back(observed.links);
     link.utilization_mean = seconds > 0 ? link.bytes / (link.capacity * seconds) : 0;
-    for (const network::LoadRecord& load : outcome.loads) {
-      if (load.observed != static_cast<std::int32_t>(i)) continue;
-      const double share = static_cast<double>(load.load >> 20) / 4096.0 / link.capacity;
-      link.utilization_max = std::max(link.utilization_max, share);
-      link.load.emplace_back(load.at - start, share);
-    }
+  }
+  for (const network::LoadRecord& load : outcome.loads) {
+    LinkClass& link = result.links[static_cast<std::size_t>(load.observed)];
+    const double share = static_cast<double>(load.load >> 20) / 4096.0 / link.capacity;
+    link.utilization_max = std::max(link.utilization_max, share);
+    link.load.emplace_back(load.at - start, share);
+  }
+  for (LinkClass& link : result.links) {
     link.utilization_max = std::max(link.utilization_max, link.utilization_mean);
   }
   result.fingerprint = outcome.fingerprint;

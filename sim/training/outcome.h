@@ -1,20 +1,25 @@
 // From what the engine recorded to what a run gives.
 #pragma once
 
-#include "sim/network/execution.h"
+#include "sim/network/outcome.h"
 #include "sim/training/job_system.h"
 #include "sim/training/result.h"
 
 namespace sim::training {
 
-// Classes of links by kind, capacity and bytes, busiest first, at most `limit`.
-std::vector<LinkClass> link_classes(const Job& job, const JobSystem& system, std::size_t limit);
+// A class of links, and the resource of its example, to be observed by the engine.
+struct ObservedLinks {
+  LinkClass links;
+  std::int32_t resource = 0;
+};
+// By kind, capacity and bytes, busiest first, at most `limit`.
+std::vector<ObservedLinks> link_classes(const Job& job, const JobSystem& system, std::size_t limit);
 
-// One example link of each class, to be observed by the engine.
-std::vector<std::int32_t> examples(const Job& job, const std::vector<LinkClass>& classes);
-
-// Fills iterations, time, tracks, links, fingerprint.
-void fill(const Job& job, const JobSystem& system, const network::Outcome& outcome, Result& result);
+// Fills iterations, time, tracks, links, fingerprint. `class_of[stream]`: equal for streams that
+// did the same.
+void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
+          const std::vector<std::int32_t>& class_of, const network::Outcome& outcome,
+          Result& result);
 
 // Fills memory, FLOPs, samples, the interval.
 void fill_facts(const Job& job, const JobSystem& system, Result& result);

@@ -43,7 +43,7 @@ struct Span {
 struct Track {
   int rank = 0;  // lowest rank of those that behave alike
   int stage = 0;
-  int ranks_alike = 1;
+  std::int64_t ranks_alike = 1;
   std::string stream;  // "compute", "tensor", "data", "send forward", ...
   std::vector<Span> spans;
 };
@@ -51,7 +51,7 @@ struct Track {
 // Links that carry the same load.
 struct LinkClass {
   std::string example;  // "host3.nic2"
-  int count = 1;
+  std::int64_t count = 1;
   double capacity = 0;          // [bytes/s]
   double bytes = 0;             // through each, in the last iteration
   double utilization_mean = 0;  // of capacity, over the last iteration

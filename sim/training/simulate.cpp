@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "sim/base/units.h"
@@ -53,15 +54,19 @@ void fill_fold(const JobSystem& system, const fold::Folded* folding, Result& res
 
 std::variant<Result, Stuck> simulate(const Job& job) {
   JobSystem system = job.operations.empty() ? job_system(job) : hand_system(job);
-  system.system.observed = examples(job, link_classes(job, system, 20));
+  const std::vector<ObservedLinks> links = link_classes(job, system, 20);
+  for (const ObservedLinks& observed : links) system.system.observed.push_back(observed.resource);
   drop_never_binding(system.system);
   fold::Folded folding(system.system);
   auto outcome = network::run(system.system, {job.folds ? &folding : nullptr, job.skips});
   if (auto* stuck = std::get_if<Stuck>(&outcome)) return std::move(*stuck);
+  std::vector<std::int32_t> class_of(system.system.streams.size());
+  std::iota(class_of.begin(), class_of.end(), 0);
+  if (job.folds) class_of = folding.class_of_stream();
   Result result;
   result.scenario = job.name;
   result.devices = job.cluster->device_count();
-  fill(job, system, std::get<network::Outcome>(outcome), result);
+  fill(system, links, class_of, std::get<network::Outcome>(outcome), result);
   fill_facts(job, system, result);
   fill_fold(system, job.folds ? &folding : nullptr, result);
   fill_usage(result);

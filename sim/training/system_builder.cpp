@@ -3,25 +3,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
+
+#include "sim/training/costs.h"
 
 namespace sim::training {
 
 using network::Coefficient;
 
-SystemBuilder::SystemBuilder(const topology::Cluster& cluster,
-                             const std::vector<std::int64_t>& memory_rate) {
-  for (topology::LinkIndex l = 0; l < cluster.link_count(); ++l) {
-    system_.capacity.push_back(to_bytes_per_second(cluster.link(l).capacity));
-    system_.resource_names.push_back(cluster.link_name(l));
+std::int64_t SystemBuilder::memory_rate(DeviceIndex device) {
+  const std::string_view type = cluster_.device(device).device_type;
+  auto found = memory_rates_.find(type);
+  if (found == memory_rates_.end()) {
+    const auto& profile = *job_.profiles.at(std::string(type));
+    found = memory_rates_.emplace(type, to_bytes_per_second(memory_capacity(profile))).first;
   }
-  links_ = cluster.link_count();
-  for (topology::DeviceIndex d = 0; d < cluster.device_count(); ++d) {
-    system_.capacity.push_back(multiprocessors_one);
-    system_.resource_names.push_back(cluster.device_name(d) + ".multiprocessors");
-    system_.capacity.push_back(memory_rate[static_cast<std::size_t>(d)]);
-    system_.resource_names.push_back(cluster.device_name(d) + ".memory");
+  return found->second;
+}
+
+std::int32_t SystemBuilder::resource(const ResourceOrigin& origin) {
+  const auto kind = static_cast<std::int64_t>(origin.kind);
+  const auto [entry, is_new] = resource_of_.try_emplace(kind << 32 | origin.index,
+                                                        static_cast<std::int32_t>(origins_.size()));
+  if (!is_new) return entry->second;
+  origins_.push_back(origin);
+  switch (origin.kind) {
+    case ResourceOrigin::Kind::link:
+      system_.capacity.push_back(to_bytes_per_second(cluster_.link(origin.index).capacity));
+      system_.resource_names.push_back(cluster_.link_name(origin.index));
+      break;
+    case ResourceOrigin::Kind::multiprocessors:
+      system_.capacity.push_back(multiprocessors_one);
+      system_.resource_names.push_back(cluster_.device_name(origin.index) + ".multiprocessors");
+      break;
+    case ResourceOrigin::Kind::memory:
+      system_.capacity.push_back(memory_rate(origin.index));
+      system_.resource_names.push_back(cluster_.device_name(origin.index) + ".memory");
+      break;
   }
+  return entry->second;
 }
 
 std::int32_t SystemBuilder::add_program(network::Program program) {
@@ -49,24 +70,28 @@ void SystemBuilder::set_footprints(StreamId id, std::vector<FootprintSpec> footp
 }
 
 SystemBuilder::FootprintSpec SystemBuilder::multiprocessors_of(
-    std::span<const DeviceIndex> devices) const {
+    std::span<const DeviceIndex> devices) {
   FootprintSpec spec;
   for (const DeviceIndex d : devices) spec.push_back({multiprocessors(d)});
   return spec;
 }
-SystemBuilder::FootprintSpec SystemBuilder::memory_of(std::span<const DeviceIndex> devices) const {
+SystemBuilder::FootprintSpec SystemBuilder::memory_of(std::span<const DeviceIndex> devices) {
   FootprintSpec spec;
   for (const DeviceIndex d : devices) spec.push_back({memory(d)});
   return spec;
 }
 
-SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path) const {
+SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path, const CountOf& count_of) {
   FootprintSpec spec;
-  const auto fixed = [&](double bytes) {
-    return std::llround(bytes / path.reference * static_cast<double>(Coefficient::coefficient_one));
+  const auto add = [&](const ResourceOrigin& origin, double bytes) {
+    const std::int32_t count = count_of ? count_of(origin) : 1;
+    if (count == 0) return;
+    spec.push_back(
+        {resource(origin), count,
+         std::llround(bytes / path.reference * static_cast<double>(Coefficient::coefficient_one))});
   };
-  for (const auto& [l, bytes] : path.links) spec.push_back({link(l), 1, fixed(bytes)});
-  for (const auto& [d, bytes] : path.memory) spec.push_back({memory(d), 1, fixed(bytes)});
+  for (const auto& [l, bytes] : path.links) add({ResourceOrigin::Kind::link, l}, bytes);
+  for (const auto& [d, bytes] : path.memory) add({ResourceOrigin::Kind::memory, d}, bytes);
   return spec;
 }
 

@@ -1,8 +1,10 @@
 // Collects streams with their slots and footprints, then lays them out flat.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,13 @@
 #include "sim/training/result.h"
 
 namespace sim::training {
+
+// What a resource is: a link, or a device's multiprocessors or memory.
+struct ResourceOrigin {
+  enum class Kind { link, multiprocessors, memory };
+  Kind kind = Kind::link;
+  std::int32_t index = 0;  // of the link, or of the device
+};
 
 class SystemBuilder {
  public:
@@ -25,13 +34,20 @@ class SystemBuilder {
   };
   using FootprintSpec = std::vector<network::Coefficient>;
 
-  // Resources: all links, then multiprocessors and memory of each device.
-  // `memory_rate[device]` in bytes/s.
-  SystemBuilder(const topology::Cluster& cluster, const std::vector<std::int64_t>& memory_rate);
+  // Of how many streams like one a resource carries the load; 0: the resource is left out.
+  using CountOf = std::function<std::int32_t(const ResourceOrigin&)>;
 
-  std::int32_t link(LinkIndex link) const { return link; }
-  std::int32_t multiprocessors(DeviceIndex device) const { return links_ + 2 * device; }
-  std::int32_t memory(DeviceIndex device) const { return links_ + 2 * device + 1; }
+  explicit SystemBuilder(const Job& job) : job_(job), cluster_(*job.cluster) {}
+
+  // Resources exist from when they are first asked for.
+  std::int32_t link(LinkIndex link) { return resource({ResourceOrigin::Kind::link, link}); }
+  std::int32_t multiprocessors(DeviceIndex device) {
+    return resource({ResourceOrigin::Kind::multiprocessors, device});
+  }
+  std::int32_t memory(DeviceIndex device) {
+    return resource({ResourceOrigin::Kind::memory, device});
+  }
+  const std::vector<ResourceOrigin>& origins() const { return origins_; }  // [resource]
 
   std::int32_t add_program(network::Program program);
   // The same program for equal keys; `make` is called for a new key only.
@@ -52,9 +68,9 @@ class SystemBuilder {
   void set_slots(StreamId id, std::vector<SlotSpec> slots);
   void set_footprints(StreamId id, std::vector<FootprintSpec> footprints);
 
-  FootprintSpec multiprocessors_of(std::span<const DeviceIndex> devices) const;
-  FootprintSpec memory_of(std::span<const DeviceIndex> devices) const;
-  FootprintSpec path(const Path& path) const;
+  FootprintSpec multiprocessors_of(std::span<const DeviceIndex> devices);
+  FootprintSpec memory_of(std::span<const DeviceIndex> devices);
+  FootprintSpec path(const Path& path, const CountOf& count = nullptr);
 
   void change(network::CapacityChange change) { system_.changes.push_back(change); }
   std::int64_t capacity(std::int32_t resource) const {
@@ -66,8 +82,15 @@ class SystemBuilder {
   network::System take(int iterations);
 
  private:
-  std::int32_t links_ = 0;
+  std::int32_t resource(const ResourceOrigin& origin);
+  std::int64_t memory_rate(DeviceIndex device);
+
+  const Job& job_;
+  const topology::Cluster& cluster_;
   network::System system_;
+  std::vector<ResourceOrigin> origins_;  // [resource]
+  std::unordered_map<std::int64_t, std::int32_t> resource_of_;
+  std::map<std::string, std::int64_t, std::less<>> memory_rates_;  // by device type
   std::map<std::string, std::int32_t> by_key_;
   std::vector<std::vector<SlotSpec>> slots_;            // [stream]
   std::vector<std::vector<FootprintSpec>> footprints_;  // [stream]

@@ -1,0 +1,88 @@
+// The stream of a rank group: one collective after the other, each when every member has reached
+// its milestones.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/training/job_builder.h"
+
+namespace sim::training {
+
+// One slot a stage; each lane reserves the devices that it has in the group.
+JobBuilder::GroupMembers JobBuilder::members_of(const GroupSpec& spec) {
+  std::map<int, std::vector<DeviceIndex>> held;  // [lane]
+  std::vector<int> lanes;
+  for (const DeviceIndex member : spec.group->members()) {
+    const auto found = lane_of_rank_.find(member);
+    if (found == lane_of_rank_.end()) continue;  // listed for the ring only
+    if (held[found->second].empty()) lanes.push_back(found->second);
+    held[found->second].push_back(member);
+  }
+  GroupMembers members;
+  for (const int index : lanes) {
+    const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+    const auto same = std::find(members.stages.begin(), members.stages.end(), lane.stage);
+    const auto slot = static_cast<std::size_t>(same - members.stages.begin());
+    if (same == members.stages.end()) {
+      members.stages.push_back(lane.stage);
+      members.slots.push_back({{}, spec.transfer, spec.late});
+    }
+    members.slots[slot].members.push_back(
+        {lane.compute, static_cast<std::int32_t>(members.footprints.size())});
+    members.footprints.push_back(builder_.multiprocessors_of(held.at(index)));
+  }
+  return members;
+}
+
+StreamId JobBuilder::group_stream(const GroupSpec& spec) {
+  GroupMembers members = members_of(spec);
+  std::vector<const Path*> paths;
+  const auto footprint_of = [&](const Path* path) {
+    const auto found = std::find(paths.begin(), paths.end(), path);
+    const auto place = static_cast<std::int32_t>(found - paths.begin());
+    if (found == paths.end()) paths.push_back(path);
+    return place;
+  };
+  const std::int64_t reserve =
+      std::llround(collective_share(static_cast<int>(spec.group->members().front())) *
+                   static_cast<double>(multiprocessors_one));
+  ProgramWriter writer;
+  std::string key = fmt::format("{} {}", spec.key, members.slots.size());
+  for (std::size_t i = 0; i < spec.steps.size(); ++i) {
+    const auto [path, cost] = spec.group->cost(spec.steps[i].operation, spec.steps[i].size);
+    ProgramWriter::StepSpec step{.label = spec.steps[i].label,
+                                 .category = spec.steps[i].category,
+                                 .lag = cost.lag,
+                                 .work = cost.work,
+                                 .weight = cost.weight,
+                                 .reserve = reserve};
+    for (std::size_t slot = 0; slot < members.stages.size(); ++slot) {
+      for (const int milestone : spec.milestones(i, members.stages[slot])) {
+        step.waits.push_back({static_cast<std::int32_t>(slot), milestone, reserve > 0});
+      }
+    }
+    const std::int32_t footprint = footprint_of(path);
+    if (cost.work > 0) step.uses.push_back({footprint, cost.amount});
+    key += fmt::format(" {}/{}/{}/{}", cost.lag, cost.work, cost.amount, footprint);
+    writer.add(step);
+    writer.reach(static_cast<std::int32_t>(i));
+  }
+  const StreamId stream = builder_.add_stream(
+      spec.name, builder_.program(key, [&] { return writer.take(); }), spec.owner);
+  builder_.stream(stream).size = spec.size;
+  // Paths come first, so that programs do not depend on the number of members.
+  std::vector<SystemBuilder::FootprintSpec> footprints;
+  for (const Path* path : paths) footprints.push_back(builder_.path(*path, spec.count_of));
+  for (SystemBuilder::SlotSpec& slot : members.slots) {
+    for (SystemBuilder::MemberSpec& member : slot.members) {
+      member.footprint += static_cast<std::int32_t>(paths.size());
+    }
+  }
+  std::move(members.footprints.begin(), members.footprints.end(), std::back_inserter(footprints));
+  builder_.set_slots(stream, std::move(members.slots));
+  builder_.set_footprints(stream, std::move(footprints));
+  return stream;
+}
+
+}  // namespace sim::training

@@ -1,0 +1,101 @@
+// Which replicas a job's builder makes, and what each stands for.
+#include <algorithm>
+
+#include "sim/training/job_builder.h"
+
+namespace sim::training {
+
+using fold::Replica;
+
+std::vector<int> JobBuilder::kept_group(plan::Dimension dimension, int rank) const {
+  std::vector<int> group = grid_.group(dimension, rank);
+  std::erase_if(group, [&](int member) { return !lane_of_rank_.contains(member); });
+  return group;
+}
+
+// In ring order: those kept, and the neighbours that show what crosses between blocks.
+std::vector<DeviceIndex> JobBuilder::data_group(const ReplicaPlan& plan, int rank) const {
+  const fold::Replicas& replicas = plan.replicas;
+  std::vector<Replica> members(replicas.kept().begin(), replicas.kept().end());
+  members.insert(members.end(), replicas.neighbours().begin(), replicas.neighbours().end());
+  std::sort(members.begin(), members.end());
+  // Rings over hosts with two members each need an even number of hosts.
+  const auto listed = static_cast<std::int64_t>(members.size());
+  if (plan.members_per_host == 2 && listed % 4 == 2 && listed < replicas.count()) {
+    Replica host = 0;
+    while (std::binary_search(members.begin(), members.end(), host)) host += 2;
+    members.insert(members.end(), {host, host + 1});
+    std::sort(members.begin(), members.end());
+  }
+  std::vector<DeviceIndex> result;
+  plan::Coordinates c = grid_.coordinates(rank);
+  for (const Replica replica : members) {
+    c.data = static_cast<int>(replica);
+    result.push_back(grid_.rank(c));
+  }
+  return result;
+}
+
+Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) const {
+  std::vector<DeviceIndex> members = data_group(plan, rank);
+  const auto left_out = static_cast<int>(plan.replicas.count()) - static_cast<int>(members.size());
+  return {cluster_, profile(rank), std::move(members), left_out, left_out / plan.members_per_host};
+}
+
+bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
+  for (int stage = 0; stage < job_.plan.stages; ++stage) {
+    const Communicator group = data_communicator(plan, grid_.rank({0, 0, 0, stage}));
+    for (const DataOperation& o : data_plans_[static_cast<std::size_t>(stage)].operations) {
+      if (!group.is_ring(o.operation, Bytes(o.bytes))) return false;
+    }
+  }
+  return true;
+}
+
+void JobBuilder::choose_replicas() {
+  plan_ = replica_plan(job_, grid_);
+  if (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_)) {
+    plan_ = {};
+    plan_.replicas = fold::Replicas::all(job_.plan.data);
+  }
+  // Ranks whose replica is kept, without looking at the others.
+  const plan::Plan& p = job_.plan;
+  for (int pipeline = 0; pipeline < p.stages; ++pipeline) {
+    for (int context = 0; context < p.context; ++context) {
+      for (int tensor = 0; tensor < p.tensor; ++tensor) {
+        for (const Replica replica : plan_.replicas.kept()) {
+          ranks_.push_back(grid_.rank({tensor, context, static_cast<int>(replica), pipeline}));
+        }
+      }
+    }
+  }
+  std::sort(ranks_.begin(), ranks_.end());
+}
+
+// How many lanes like that of `rank` load a link: those of its replica's block.
+SystemBuilder::CountOf JobBuilder::count_for(int rank) const {
+  return [this, index = static_cast<std::size_t>(replica_index(rank))](const ResourceOrigin& o) {
+    if (o.kind != ResourceOrigin::Kind::link) return 1;
+    const auto tier = static_cast<std::size_t>(cluster_.tier(o.index));
+    return static_cast<std::int32_t>(plan_.replicas.size(index, plan_.level_of_tier[tier]));
+  };
+}
+
+// How many like it there are in the cluster; 0: it is not simulated, another stands for it.
+std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
+  const bool is_link = origin.kind == ResourceOrigin::Kind::link;
+  const DeviceIndex first = is_link ? cluster_.first_device(origin.index) : origin.index;
+  if (plan_.replicas.are_all_kept() || first >= grid_.ranks()) return 1;
+  const auto tier = is_link ? static_cast<std::size_t>(cluster_.tier(origin.index)) : 0;
+  const std::size_t level = plan_.level_of_tier[tier], all = plan_.replicas.levels();
+  if (level == all) return 1;
+  const Replica replica = grid_.coordinates(first).data;
+  const auto kept = plan_.replicas.kept();
+  const auto found = std::lower_bound(kept.begin(), kept.end(), replica);
+  const Replica end = replica + (level == 0 ? 1 : plan_.block_of_tier[tier]);
+  if (found == kept.end() || *found >= end) return 0;
+  const auto index = static_cast<std::size_t>(found - kept.begin());
+  return plan_.replicas.size(index, all) / plan_.replicas.size(index, level);
+}
+
+}  // namespace sim::training

@@ -1,0 +1,26 @@
+// Which data-parallel replicas a job simulates.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "sim/fold/replicas.h"
+#include "sim/plan/rank_grid.h"
+#include "sim/training/job.h"
+
+namespace sim::training {
+
+struct ReplicaPlan {
+  fold::Replicas replicas = fold::Replicas::all(1);
+  // [topology tier of a link] level of the replicas that share it: 0 where each has its own.
+  std::array<std::size_t, 3> level_of_tier{};
+  std::array<fold::Replica, 3> block_of_tier{1, 1, 1};  // replicas of such a block
+  int members_per_host = 1;                             // of a group of data-parallel ranks
+};
+
+// Replicas along the data dimension can be exchanged where hosts, leaves and pods are whole blocks
+// of them, routes are sprayed and rings join them; disturbed ones, and those on other types of
+// hosts, are kept apart. Otherwise, and where little would be gained, all are kept.
+ReplicaPlan replica_plan(const Job& job, const plan::RankGrid& grid);
+
+}  // namespace sim::training
