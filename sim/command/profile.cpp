@@ -1,7 +1,12 @@
 // maquette profile: what a device really delivers, and how that was fitted.
-#include <fmt/format.h>
+#include "calibrate/profile/profile.h"
 
-#include "calibrate/profile/fit.h"
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
 #include "sim/command/options.h"
 #include "sim/scenario/catalog.h"
 
@@ -33,22 +38,20 @@ int show(const std::string& what, const Common& common) {
   return exit_fine;
 }
 
+// Becomes the program that fits. Returns only if it cannot.
 int fit_public(const std::vector<std::string>& positional, const std::string& output) {
   if (positional.size() < 2) {
     throw UsageError{"no folder with the public measurements given",
                      "maquette profile fit-public FOLDER [DEVICE ...]"};
   }
-  std::vector<std::string> devices(positional.begin() + 2, positional.end());
-  if (devices.empty()) devices = fitted::public_device_names();
-  try {
-    for (const std::string& device : devices) {
-      fmt::print("{}\n", fitted::fit_public_profile(device, positional[1], output).string());
-    }
-  } catch (const fitted::ProfileError& error) {
-    fmt::print(stderr, "error: {}\n  why:  {}\n  hint: {}\n", error.message, error.why, error.hint);
-    return exit_wrong_input;
-  }
-  return exit_fine;
+  std::vector<std::string> arguments = {MAQUETTE_FIT, positional[1], output};
+  arguments.insert(arguments.end(), positional.begin() + 2, positional.end());
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  execv(MAQUETTE_FIT, pointers.data());
+  fmt::print(stderr, "error: cannot run {}: {}\n", MAQUETTE_FIT, std::strerror(errno));
+  return exit_wrong_input;
 }
 
 }  // namespace

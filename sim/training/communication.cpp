@@ -124,8 +124,9 @@ bool Communicator::is_ring(Operation operation, Bytes size) const {
 
 int Communicator::channels() const { return profile_->network().channels; }
 
-collective::Hardware Communicator::hardware() const {
-  collective::Hardware hardware;
+const collective::Hardware& Communicator::hardware() const {
+  if (hardware_) return *hardware_;
+  collective::Hardware& hardware = hardware_.emplace();
   hardware.generation = generation_of(profile_->device());
   hardware.has_nvlink = hardware.has_nvswitch = false;
   int members_of_first_host = 0;
@@ -189,6 +190,19 @@ TransferCost transfer_cost(const Path& path, Bytes size) {
 
 std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Bytes size,
                                                         std::optional<Algorithm> forced) const {
+  for (const KnownCost& known : costs_) {
+    if (known.operation == operation && known.size == size.value() && known.forced == forced) {
+      return known.answer;
+    }
+  }
+  const auto answer = computed_cost(operation, size, forced);
+  constexpr std::size_t remembered_max = 32;
+  if (costs_.size() < remembered_max) costs_.push_back({operation, size.value(), forced, answer});
+  return answer;
+}
+
+std::pair<const Path*, TransferCost> Communicator::computed_cost(
+    Operation operation, Bytes size, std::optional<Algorithm> forced) const {
   const bool is_ideal = profile_->origin() == profile::Origin::ideal;
   collective::Choice choice;
   if (forced) {

@@ -33,7 +33,7 @@ struct TransferCost {
   bool is_extrapolated = false;
 };
 
-// A rank group on the cluster.
+// A rank group on the cluster. Remembers its answers; not for several threads at once.
 class Communicator {
  public:
   using Profile = calibrate::profile::Profile;
@@ -61,8 +61,17 @@ class Communicator {
     collective::Protocol protocol;
     std::unique_ptr<Path> path;
   };
+  struct KnownCost {
+    collective::Operation operation;
+    double size;
+    std::optional<collective::Algorithm> forced;
+    std::pair<const Path*, TransferCost> answer;
+  };
   const Path& path(collective::Operation operation, collective::Choice choice) const;
-  collective::Hardware hardware() const;
+  std::pair<const Path*, TransferCost> computed_cost(
+      collective::Operation operation, Bytes size,
+      std::optional<collective::Algorithm> forced) const;
+  const collective::Hardware& hardware() const;
 
   const topology::Cluster* cluster_;
   const Profile* profile_;
@@ -70,6 +79,8 @@ class Communicator {
   collective::Layout layout_;
   bool inside_domain_ = false;
   mutable std::vector<Cached> paths_;
+  mutable std::vector<KnownCost> costs_;  // a plan asks for few sizes, again and again
+  mutable std::optional<collective::Hardware> hardware_;
 };
 
 // Bytes sent side by side from each source to its target, as one operation.
