@@ -47,6 +47,7 @@ class LaneWriter {
   const std::vector<CostedOperator>& operators_of(const Pass& pass, int position) const;
   std::vector<Wait> take_waits() { return std::exchange(pending_, {}); }
   Picoseconds overlapped(Picoseconds communication, Picoseconds compute) const;
+  Picoseconds alone(const CostedOperator& o) const;
 
   const LaneInput& in_;
   Milestones milestones_;
@@ -89,6 +90,16 @@ Picoseconds LaneWriter::overlapped(Picoseconds communication, Picoseconds comput
   return compute <= done ? communication : communication + (compute - done);
 }
 
+// How long it takes with nothing beside it; longer than its work on a slow device.
+Picoseconds LaneWriter::alone(const CostedOperator& o) const {
+  const auto at_capacity = [&](std::int64_t used, std::int64_t capacity) {
+    if (used <= capacity) return o.work;
+    return static_cast<Picoseconds>((Int128{o.work} * used + capacity - 1) / capacity);
+  };
+  return std::max(at_capacity(o.multiprocessors, in_.capacity.multiprocessors),
+                  at_capacity(o.memory_rate, in_.capacity.memory));
+}
+
 // The whole pass as one step, and its last operator as another so that the host's launches are
 // waited for at the end as well as at the start.
 void LaneWriter::segment(int index) {
@@ -124,8 +135,9 @@ void LaneWriter::segment(int index) {
         continue;
       }
       const bool is_beside = beside >= 0;
-      close(o.work, o.category);
-      tail = is_beside ? 0 : o.work;
+      const Picoseconds work = alone(o);
+      close(work, o.category);
+      tail = is_beside ? 0 : work;
       tail_category = o.category;
     }
   }

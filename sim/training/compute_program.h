@@ -55,6 +55,13 @@ struct TensorStep {
   Category category = Category::exposed_tensor;
 };
 
+// What a device has throughout the run.
+struct DeviceCapacity {
+  std::int64_t multiprocessors = multiprocessors_one;
+  std::int64_t memory = INT64_MAX;  // bytes/s
+  bool operator==(const DeviceCapacity&) const = default;
+};
+
 struct LaneInput {
   const plan::Plan* plan = nullptr;
   const dnn::SoftwareStack* stack = nullptr;
@@ -64,6 +71,7 @@ struct LaneInput {
   const DataPlan* data = nullptr;
   const Communicator* tensor = nullptr;  // null: one tensor rank
   CostedOperator optimizer;
+  DeviceCapacity capacity;        // of the slowest of the lane's devices
   bool always_operators = false;  // never merges operators
   bool has_embedding_reduction = false;
   double multiprocessors_of_collective = 0;  // share of a device that a collective's kernel holds

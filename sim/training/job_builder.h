@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -66,11 +67,14 @@ class JobBuilder {
   }
   SystemBuilder::CountOf count_for(int rank) const;
   std::int64_t alike(const ResourceOrigin& origin) const;
+  void find_disturbed();
   void make_lanes();
   void make_lane(int stage, std::vector<int> ranks, bool is_merged,
                  std::shared_ptr<const Communicator> tensor);
-  bool is_disturbed(const std::vector<int>& ranks, const Communicator* tensor) const;
-  std::string lane_key(int lane) const;
+  // Of the slowest device, where one of them is slowest in everything, throughout.
+  std::optional<DeviceCapacity> constant_capacity(const std::vector<int>& ranks,
+                                                  const Communicator* tensor);
+  std::string lane_key(int lane);
   LanePrograms programs_of(int lane);
   void count_merged(int lane, const LanePrograms& programs);
   void make_compute();
@@ -114,7 +118,9 @@ class JobBuilder {
   std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
   std::map<std::string, LanePrograms> made_;                             // by lane_key
   std::set<int> recorded_stages_;
-  std::set<std::int32_t> disturbed_devices_, disturbed_links_;
+  std::set<std::int32_t> disturbed_links_;
+  // [device] those that are disturbed; none: not alike throughout.
+  std::map<std::int32_t, std::optional<DeviceCapacity>> disturbed_devices_;
 };
 
 }  // namespace sim::training

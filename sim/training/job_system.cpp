@@ -70,9 +70,7 @@ void JobBuilder::connect() {
 
 JobSystem JobBuilder::build() {
   disturb(job_, builder_);
-  for (const Disturbance& d : job_.disturbances) {
-    (d.kind == Disturbance::Kind::link ? disturbed_links_ : disturbed_devices_).insert(d.index);
-  }
+  find_disturbed();
   make_stages();
   choose_replicas();
   make_lanes();

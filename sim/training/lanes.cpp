@@ -69,14 +69,55 @@ void JobBuilder::make_stages() {
   }
 }
 
-bool JobBuilder::is_disturbed(const std::vector<int>& ranks, const Communicator* tensor) const {
-  for (const int rank : ranks) {
-    if (disturbed_devices_.count(rank)) return true;
+void JobBuilder::find_disturbed() {
+  std::map<std::int32_t, DeviceCapacity> lowered;
+  std::set<std::int32_t> varying;
+  const auto scaled = [](std::int64_t capacity, double factor) {
+    return std::llround(static_cast<double>(capacity) * factor);
+  };
+  for (const Disturbance& d : job_.disturbances) {
+    if (d.kind == Disturbance::Kind::link) {
+      disturbed_links_.insert(d.index);
+      continue;
+    }
+    const auto [entry, is_new] = lowered.try_emplace(d.index);
+    DeviceCapacity& capacity = entry->second;
+    if (is_new) capacity.memory = builder_.capacity(builder_.memory(d.index));
+    std::int64_t& what =
+        d.kind == Disturbance::Kind::compute ? capacity.multiprocessors : capacity.memory;
+    what = scaled(what, d.factor);
+    if (d.from.value() > 0 || d.to || what == 0) varying.insert(d.index);
   }
-  if (!tensor || disturbed_links_.empty()) return false;
+  for (const auto& [device, capacity] : lowered) {
+    if (varying.contains(device)) {
+      disturbed_devices_[device] = std::nullopt;
+    } else {
+      disturbed_devices_[device] = capacity;
+    }
+  }
+}
+
+std::optional<DeviceCapacity> JobBuilder::constant_capacity(const std::vector<int>& ranks,
+                                                            const Communicator* tensor) {
+  DeviceCapacity least, slowest;
+  least.memory = slowest.memory = builder_.capacity(builder_.memory(ranks.front()));
+  for (const int rank : ranks) {
+    const auto found = disturbed_devices_.find(rank);
+    if (found == disturbed_devices_.end()) continue;
+    if (!found->second) return std::nullopt;
+    const DeviceCapacity& capacity = *found->second;
+    least.multiprocessors = std::min(least.multiprocessors, capacity.multiprocessors);
+    least.memory = std::min(least.memory, capacity.memory);
+    if (capacity == least) slowest = least;
+  }
+  if (!(slowest == least)) return std::nullopt;  // one device's compute, another's memory
+  if (!tensor || disturbed_links_.empty()) return least;
   const Path& path = *tensor->cost(collective::Operation::all_reduce, Bytes(1e6)).first;
-  return std::any_of(path.links.begin(), path.links.end(),
-                     [&](const auto& l) { return disturbed_links_.count(l.first) > 0; });
+  const bool is_disturbed = std::any_of(path.links.begin(), path.links.end(), [&](const auto& l) {
+    return disturbed_links_.count(l.first) > 0;
+  });
+  if (is_disturbed) return std::nullopt;
+  return least;
 }
 
 void JobBuilder::make_lane(int stage, std::vector<int> ranks, bool is_merged,
@@ -106,7 +147,7 @@ void JobBuilder::make_lanes() {
     const bool is_uniform = std::all_of(
         group.begin(), group.end(), [&](int rank) { return type(rank) == type(group.front()); });
     const bool is_merged = group.size() > 1 && job_.fidelity == Fidelity::segments && is_uniform &&
-                           !is_disturbed(group, tensor.get());
+                           constant_capacity(group, tensor.get());
     if (is_merged) {
       make_lane(stage, group, true, tensor);
       continue;
@@ -121,13 +162,14 @@ std::string lane_label(const Lane& lane, const char* stream) {
 }
 
 // Lanes with equal keys have equal programs.
-std::string JobBuilder::lane_key(int index) const {
+std::string JobBuilder::lane_key(int index) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const auto& tensor = tensor_[static_cast<std::size_t>(index)];
   const std::string_view type = cluster_.device(lane.ranks.front()).device_type;
-  std::string key =
-      fmt::format("{} {} {} {}", lane.stage, type, lane.is_merged,
-                  job_.fidelity == Fidelity::operators || is_disturbed(lane.ranks, tensor.get()));
+  const auto capacity = constant_capacity(lane.ranks, tensor.get());
+  std::string key = fmt::format("{} {} {} {}", lane.stage, type, lane.is_merged,
+                                job_.fidelity == Fidelity::operators || !capacity);
+  if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
   if (tensor) key += fmt::format(" {}", fmt::join(tensor->signature(), " "));
   return key;
 }
@@ -152,8 +194,9 @@ LanePrograms JobBuilder::programs_of(int index) {
   if (job_.plan.sharding != plan::Sharding::none) parameters /= job_.plan.data * job_.plan.context;
   input.optimizer = optimizer_cost(job_, profile(rank), parameters);
   const bool is_alone = input.tensor && lane.ranks.size() == 1;
-  input.always_operators =
-      job_.fidelity == Fidelity::operators || is_alone || is_disturbed(lane.ranks, input.tensor);
+  const auto capacity = constant_capacity(lane.ranks, input.tensor);
+  if (capacity) input.capacity = *capacity;
+  input.always_operators = job_.fidelity == Fidelity::operators || is_alone || !capacity;
   input.has_embedding_reduction =
       has_embedding_reduction() && (lane.stage == 0 || lane.stage == job_.plan.stages - 1);
   input.multiprocessors_of_collective = collective_share(rank);
