@@ -12,7 +12,7 @@ namespace {
 using topology::Finding;
 
 // What the other modules count in 32 bits.
-constexpr std::int64_t devices_max = 10'000'000;
+constexpr std::int64_t devices_max = 500'000'000;
 
 std::string path_of(const Finding& finding) {
   switch (finding.subject) {

@@ -59,8 +59,8 @@ class JobBuilder {
   bool reduces_along_rings(const ReplicaPlan& plan) const;
   std::vector<DeviceIndex> data_group(const ReplicaPlan& plan, int rank) const;
   Communicator data_communicator(const ReplicaPlan& plan, int rank) const;
-  // Ranks of the group of `rank` that are simulated.
-  std::vector<int> kept_group(plan::Dimension dimension, int rank) const;
+  // Ranks of the data-parallel group of `rank` that are simulated.
+  std::vector<int> kept_data_group(int rank) const;
   int lane_at(int rank) const { return lane_of_rank_.at(rank); }
   std::int64_t replica_index(int rank) const {
     return plan_.replicas.index_of(grid_.coordinates(rank).data);

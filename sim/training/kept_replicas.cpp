@@ -7,9 +7,13 @@ namespace sim::training {
 
 using fold::Replica;
 
-std::vector<int> JobBuilder::kept_group(plan::Dimension dimension, int rank) const {
-  std::vector<int> group = grid_.group(dimension, rank);
-  std::erase_if(group, [&](int member) { return !lane_of_rank_.contains(member); });
+std::vector<int> JobBuilder::kept_data_group(int rank) const {
+  std::vector<int> group;
+  plan::Coordinates c = grid_.coordinates(rank);
+  for (const Replica replica : plan_.replicas.kept()) {
+    c.data = static_cast<int>(replica);
+    group.push_back(grid_.rank(c));
+  }
   return group;
 }
 
