@@ -22,13 +22,16 @@ struct ScenarioRun {
 };
 
 inline ScenarioRun run_scenario(const std::filesystem::path& file,
-                                const std::vector<scenario::Override>& overrides = {}) {
+                                const std::vector<scenario::Override>& overrides = {},
+                                bool folds = true, bool skips = true) {
   Diagnostics diagnostics;
   const auto read = scenario::read_scenario(file, overrides, command::catalog(), diagnostics);
   INFO(diagnostics.text());
   REQUIRE(read);
-  const auto loaded = command::load(*read, diagnostics);
+  auto loaded = command::load(*read, diagnostics);
   REQUIRE(loaded);
+  loaded->job.folds = folds;
+  loaded->job.skips = skips;
   auto outcome = training::simulate(loaded->job);
   REQUIRE(std::holds_alternative<training::Result>(outcome));
   return {*read, std::get<training::Result>(std::move(outcome))};

@@ -1,0 +1,155 @@
+// Jobs of which one rank a class is run against the same jobs with every rank run.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <random>
+
+#include "tests/scenarios/run_scenario.h"
+
+using namespace sim;
+
+namespace {
+
+struct Shape {
+  const char* host;
+  int devices;
+};
+
+class RandomScenario {
+ public:
+  explicit RandomScenario(unsigned seed) : random_(seed) {}
+
+  std::string text() {
+    const Shape shape = pick<Shape>({{"hgx-h100", 8},
+                                     {"hgx-h100", 8},
+                                     {"dgx-a100", 8},
+                                     {"l40s-pcie", 8},
+                                     {"mi300x", 8},
+                                     {"gb200-nvl72", 4}});
+    const int unit = std::string(shape.host) == "gb200-nvl72" ? 18 : 1;
+    const int tensor = pick<int>({1, 2, 4, 8}), stages = pick<int>({1, 2, 3, 4});
+    int hosts = unit * pick<int>({1, 2, 4, 6, 8, 12, 16, 24});
+    while (hosts * shape.devices % (tensor * stages) != 0) hosts += unit;
+    const int ranks = hosts * shape.devices, data = ranks / tensor / stages;
+    const int spare = below(4) == 0 ? 1 : 0;
+    std::string text = "maquette: 1\nname: random\ncluster:\n  hosts:\n";
+    const bool is_mixed = unit == 1 && below(5) == 0 && hosts > 1 && shape.devices == 8;
+    const int first = is_mixed ? 1 + below(hosts - 1) : hosts;
+    const int last = hosts - first + (unit == 1 ? spare : 0);
+    text += fmt::format("    - {{name: h, count: {}, type: {}}}\n",
+                        first + (is_mixed || unit > 1 ? 0 : spare), shape.host);
+    if (is_mixed) text += fmt::format("    - {{name: g, count: {}, type: hgx-h200}}\n", last);
+    text += fabric();
+    if (spare && unit == 1) text += "  spares: 1\n";
+    text +=
+        "dnn: {timed: {layers: 12, forward: 1 ms, backward: 2 ms, parameters: 40 MB, "
+        "boundary: 8 MB}}\nstack: {base: megatron-core}\n";
+    const int micro_batches = stages + below(3);
+    text += fmt::format("training: {{sequence: 128, global_batch: {}, micro_batch: 1}}\n",
+                        data * micro_batches);
+    text += fmt::format("plan: {{tensor: {}, pipeline: {{stages: {}}}, data: {{sharding: {}}}}}\n",
+                        tensor, stages, pick<const char*>({"none", "zero-1", "zero-1", "zero-3"}));
+    text += fmt::format(
+        "placement: {{order: [{}]}}\n",
+        pick<const char*>({"tensor, context, data, pipeline", "tensor, context, pipeline, data",
+                           "data, tensor, context, pipeline", "pipeline, tensor, context, data",
+                           "tensor, context, data, pipeline"}));
+    text += "run: {iterations: 2}\n";
+    return text + stragglers(first, shape);
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  template <class T>
+  T pick(std::vector<T> choices) {
+    return choices[static_cast<std::size_t>(below(static_cast<int>(choices.size())))];
+  }
+  std::string fabric() {
+    const char* kind =
+        pick<const char*>({"one-switch", "leaf-spine", "rail-optimized", "fat-tree"});
+    std::string text = fmt::format("  fabric: {{kind: {}, link: 400 Gbit/s, latency: 0.6 us", kind);
+    if (std::string(kind) != "one-switch") {
+      text += fmt::format(", hosts_per_group: {}, oversubscription: {}", pick<int>({1, 2, 3, 4, 8}),
+                          pick<int>({1, 2, 4}));
+    }
+    if (std::string(kind) == "fat-tree") text += ", leaves_per_pod: 2";
+    return text + "}\n";
+  }
+  std::string stragglers(int hosts, const Shape& shape) {
+    std::string text;
+    for (int i = below(4); i > 0; --i) {
+      const int host = below(hosts), device = below(shape.devices);
+      text += text.empty() ? "stragglers:\n" : "";
+      const char* when = below(3) == 0 ? ", from: 20 ms, to: 45 ms" : "";
+      text += pick<std::string>(
+          {fmt::format("  - {{part: h{}.gpu{}, compute: 80 %{}}}\n", host, device, when),
+           fmt::format("  - {{part: h{}.gpu{}, slowdown: 1.3{}}}\n", host, device, when),
+           fmt::format("  - {{part: h{}.nic0, link: 30 %{}}}\n", host, when)});
+    }
+    return text;
+  }
+
+  std::mt19937_64 random_;
+};
+
+struct Both {
+  training::Result folded, whole;
+};
+
+Both run_both(const std::filesystem::path& file) {
+  return {run_scenario(file).result, run_scenario(file, {}, false, false).result};
+}
+
+void check_equal(const training::Result& folded, const training::Result& whole) {
+  REQUIRE(folded.iterations_ps == whole.iterations_ps);
+  REQUIRE(folded.fingerprint == whole.fingerprint);
+  REQUIRE(folded.time_rank == whole.time_rank);
+  REQUIRE(folded.time == whole.time);
+  REQUIRE(folded.fold.tasks == whole.fold.tasks);
+  REQUIRE(folded.fold.ranks == whole.fold.ranks);
+  REQUIRE(folded.links.size() == whole.links.size());
+  for (std::size_t i = 0; i < folded.links.size(); ++i) {
+    CAPTURE(whole.links[i].example);
+    REQUIRE(folded.links[i].example == whole.links[i].example);
+    REQUIRE(folded.links[i].count == whole.links[i].count);
+    REQUIRE(folded.links[i].load == whole.links[i].load);
+  }
+  REQUIRE(folded.tracks.size() == whole.tracks.size());
+  for (std::size_t i = 0; i < folded.tracks.size(); ++i) {
+    REQUIRE(folded.tracks[i].rank == whole.tracks[i].rank);
+    REQUIRE(folded.tracks[i].spans.size() == whole.tracks[i].spans.size());
+    for (std::size_t s = 0; s < folded.tracks[i].spans.size(); ++s) {
+      REQUIRE(folded.tracks[i].spans[s].start_ps == whole.tracks[i].spans[s].start_ps);
+      REQUIRE(folded.tracks[i].spans[s].end_ps == whole.tracks[i].spans[s].end_ps);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("folded jobs: 250 random ones -> all of the result as with every rank run") {
+  const auto file = std::filesystem::temp_directory_path() /
+                    fmt::format("maquette-folded-{}.yaml", std::random_device()());
+  int folded = 0;
+  for (unsigned seed = 0; seed < 250; ++seed) {
+    CAPTURE(seed);
+    const std::string text = RandomScenario(seed).text();
+    CAPTURE(text);
+    std::ofstream(file) << text;
+    const Both both = run_both(file);
+    check_equal(both.folded, both.whole);
+    folded += both.folded.fold.rank_classes * 2 < both.folded.fold.ranks;
+  }
+  std::filesystem::remove(file);
+  CHECK(folded > 150);
+}
+
+TEST_CASE("folded jobs: every worked scenario and the quickstart, as with every rank run") {
+  auto files = scenario_files("scenarios/worked");
+  files.push_back(repository() / "scenarios/quickstart.yaml");
+  for (const auto& file : files) {
+    CAPTURE(file.filename().string());
+    const Both both = run_both(file);
+    check_equal(both.folded, both.whole);
+  }
+}
