@@ -17,7 +17,7 @@ class Execution {
       : system_(system),
         streams_(system.streams.size()),
         heap_(system.streams.size()),
-        sharing_(system.capacity, system.streams.size()) {
+        sharing_(system.capacity, system.streams.size(), system.observed) {
     outcome_.times.assign(streams_.size(), {});
     outcome_.last_ends.assign(streams_.size(), 0);
   }
@@ -69,7 +69,7 @@ class Execution {
 
   const System& system_;
   std::vector<State> streams_;
-  engine::IndexedHeap heap_;
+  engine::IndexedHeap heap_;  // ends of lags, and of steps that use nothing
   Sharing sharing_;
   engine::Fingerprint fingerprint_;
   Outcome outcome_;
@@ -297,22 +297,25 @@ void Execution::handle_instant() {
     const CapacityChange& change = system_.changes[next_change_++];
     sharing_.set_capacity(change.resource, change.capacity);
   }
-  while (!heap_.empty() && heap_.earliest() <= now_) {
-    due_.clear();
+  due_.clear();
+  sharing_.take_due(now_, due_);
+  while (!due_.empty() || (!heap_.empty() && heap_.earliest() <= now_)) {
     while (!heap_.empty() && heap_.earliest() <= now_) {
       due_.push_back(heap_.top());
       heap_.remove(heap_.top());
     }
+    // In the order of the streams, so that records of one instant have an order.
+    std::sort(due_.begin(), due_.end());
     for (const std::int32_t stream : due_) {
       State& s = state(stream);
       const Step& step = program(stream).steps[static_cast<std::size_t>(s.position)];
-      if (!s.is_flowing) {
+      if (s.is_flowing) {
+        end(stream);
+      } else {
         flow(stream, step);
-        continue;
       }
-      if (sharing_.in_progress(stream)) sharing_.stop(stream);
-      end(stream);
     }
+    due_.clear();
     settle();
   }
 }
@@ -342,20 +345,14 @@ bool Execution::run_iteration(bool is_last) {
   for (;;) {
     handle_instant();
     sharing_.resolve(now_);
-    for (const std::int32_t stream : sharing_.changed()) {
-      const Picoseconds at = sharing_.ends_at(stream);
-      if (at == Sharing::never) {
-        heap_.remove(stream);
-      } else {
-        heap_.set(stream, at);
-      }
-    }
     if (keeps_) observe();
     if (unfinished_ == 0) return true;
-    const bool has_change = next_change_ < system_.changes.size();
-    if (heap_.empty() && !has_change) return false;
-    Picoseconds next = has_change ? system_.changes[next_change_].at : Sharing::never;
+    Picoseconds next = sharing_.earliest();
+    if (next_change_ < system_.changes.size()) {
+      next = std::min(next, system_.changes[next_change_].at);
+    }
     if (!heap_.empty()) next = std::min(next, heap_.earliest());
+    if (next == Sharing::never) return false;
     now_ = std::max(now_, next);
   }
 }
