@@ -33,8 +33,9 @@ struct Demand {
 class MaxMin {
  public:
   // Writes the rate of each task. O(uses * log resources).
-  // REQUIRES: capacities and amounts in [0, 2^44), weights in [2^10, 2^38], caps in
-  // [0, rate_one].
+  // REQUIRES: capacities in [0, 2^44), amounts in [0, 2^60], below 2^88 on any one resource,
+  // weights in [2^10, 2^38], caps in [0, rate_one]. The largest sum is then of amount * weight,
+  // below 2^126.
   void solve(std::span<const std::int64_t> capacity, std::span<const Demand> demands,
              std::span<std::int64_t> rates);
 
@@ -43,7 +44,7 @@ class MaxMin {
 
   struct Level {
     std::int64_t level;
-    std::int32_t resource;  // or, below zero, task -1 - resource
+    std::int32_t index;  // of a resource, or of a task at its cap
     bool operator>(const Level& other) const { return level > other.level; }
   };
   static std::int64_t cap_level(const Demand& demand);
@@ -53,12 +54,18 @@ class MaxMin {
   void freeze(std::int32_t task, std::int64_t level, const Demand& demand,
               std::span<std::int64_t> rates);
   std::int64_t level_of(std::size_t resource, std::int64_t capacity) const;
-  void push(Level level);
+  std::int64_t lowest() const;
+  void take_full(std::int64_t level, std::span<const std::int64_t> capacity);
+  void take_capped(std::int64_t level);
 
   std::vector<Int128> used_, load_;         // [resource]
   std::vector<std::int32_t> first_, task_;  // tasks of each resource
   std::vector<char> frozen_;                // [task]
-  std::vector<Level> heap_, batch_;
+  std::size_t unfrozen_ = 0;
+  std::vector<Level> full_, capped_;  // heaps
+  std::int64_t capped_min_ = 0;       // the lowest in capped_, which is a heap only once reached
+  bool capped_is_heap_ = false;
+  std::vector<std::int32_t> batch_full_, batch_capped_;
 };
 
 }  // namespace sim::network
