@@ -7,29 +7,32 @@
 
 namespace sim::network {
 
-// The lowest level at which the task reaches its cap.
-std::int64_t MaxMin::cap_level(const Demand& demand) {
-  const Int128 scaled = Int128{demand.cap} << (weight_bits + level_bits);
-  return static_cast<std::int64_t>((scaled + demand.weight - 1) / demand.weight);
+std::int64_t MaxMin::cap_level(std::int64_t weight, std::int64_t cap) {
+  const Int128 scaled = Int128{cap} << (weight_bits + level_bits);
+  return static_cast<std::int64_t>((scaled + weight - 1) / weight);
 }
 
-std::int64_t MaxMin::rate_at(const Demand& demand, std::int64_t level) {
-  const Int128 rate = (Int128{demand.weight} * level) >> (weight_bits + level_bits);
-  return rate >= demand.cap ? demand.cap : static_cast<std::int64_t>(rate);
+std::int64_t MaxMin::rate_at(std::int64_t weight, std::int64_t cap, std::int64_t level) {
+  const Int128 rate = (Int128{weight} * level) >> (weight_bits + level_bits);
+  return rate >= cap ? cap : static_cast<std::int64_t>(rate);
 }
 
-std::int64_t MaxMin::level_of(std::size_t resource, std::int64_t capacity) const {
-  Int128 spare = (Int128{capacity} << rate_bits) - used_[resource];
+std::int64_t MaxMin::level_of(Int128 spare, Int128 load) {
   invariant(spare >= 0, "max-min: a resource is used beyond its capacity");
-  const Int128 level = (spare << (weight_bits + level_bits)) / load_[resource];
+  const Int128 level = (spare << (weight_bits + level_bits)) / load;
   constexpr Int128 highest = Int128{1} << 62;
   return static_cast<std::int64_t>(level < highest ? level : highest);
+}
+
+std::int64_t MaxMin::level_now(std::size_t resource, std::int64_t capacity) const {
+  return level_of((Int128{capacity} << rate_bits) - used_[resource], load_[resource]);
 }
 
 void MaxMin::fill_incidence(std::size_t resources, std::span<const Demand> demands) {
   first_.assign(resources + 1, 0);
   load_.assign(resources, 0);
   used_.assign(resources, 0);
+  levels_.assign(resources, unlimited);
   for (const Demand& demand : demands) {
     for (const Use& use : demand.uses) {
       if (use.amount == 0) continue;
@@ -54,7 +57,7 @@ void MaxMin::fill_incidence(std::size_t resources, std::span<const Demand> deman
 void MaxMin::push_levels(std::span<const std::int64_t> capacity, std::span<const Demand> demands) {
   full_.clear();
   for (std::size_t r = 0; r < capacity.size(); ++r) {
-    if (load_[r] > 0) full_.push_back({level_of(r, capacity[r]), static_cast<std::int32_t>(r)});
+    if (load_[r] > 0) full_.push_back({level_now(r, capacity[r]), static_cast<std::int32_t>(r)});
   }
   std::make_heap(full_.begin(), full_.end(), std::greater<>());
   capped_.clear();
@@ -64,7 +67,8 @@ void MaxMin::push_levels(std::span<const std::int64_t> capacity, std::span<const
     // Most are like the one before, and a division takes long.
     const bool is_alike =
         t > 0 && demands[t].weight == demands[t - 1].weight && demands[t].cap == demands[t - 1].cap;
-    const std::int64_t level = is_alike ? capped_.back().level : cap_level(demands[t]);
+    const std::int64_t level =
+        is_alike ? capped_.back().level : cap_level(demands[t].weight, demands[t].cap);
     capped_.push_back({level, static_cast<std::int32_t>(t)});
     capped_min_ = std::min(capped_min_, level);
   }
@@ -76,7 +80,7 @@ void MaxMin::freeze(std::int32_t task, std::int64_t level, const Demand& demand,
   if (frozen_[t]) return;
   frozen_[t] = 1;
   --unfrozen_;
-  rates[t] = rate_at(demand, level);
+  rates[t] = rate_at(demand.weight, demand.cap, level);
   for (const Use& use : demand.uses) {
     const std::size_t r = static_cast<std::size_t>(use.resource);
     used_[r] += Int128{use.amount} * rates[t];
@@ -96,12 +100,13 @@ void MaxMin::take_full(std::int64_t level, std::span<const std::int64_t> capacit
     std::pop_heap(full_.begin(), full_.end(), std::greater<>());
     full_.pop_back();
     if (load_[r] == 0) continue;
-    const std::int64_t now = level_of(r, capacity[r]);
+    const std::int64_t now = level_now(r, capacity[r]);
     if (now > level) {
       full_.push_back({now, static_cast<std::int32_t>(r)});
       std::push_heap(full_.begin(), full_.end(), std::greater<>());
     } else {
       batch_full_.push_back(static_cast<std::int32_t>(r));
+      levels_[r] = level;
     }
   }
 }

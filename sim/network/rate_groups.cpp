@@ -55,7 +55,8 @@ RateGroups::Group RateGroups::add(std::int64_t weight, std::span<const Use> uses
   }
   RateGroup& group = (*this)[result];
   group.weight = weight;
-  group.rate = 0;
+  group.rate = group.level = group.level_rate = 0;
+  group.cap_level = MaxMin::cap_level(weight, rate_one);
   group.progress = 0;
   group.updated_at = now;
   group.uses.assign(uses.begin(), uses.end());

@@ -26,6 +26,8 @@ struct RateGroup {
   };
 
   std::int64_t weight = weight_one, rate = 0;
+  // Of the solution: where it is frozen, the rate that gives, and where that reaches one.
+  std::int64_t level = 0, level_rate = 0, cap_level = 0;
   Int128 progress = 0;  // at updated_at
   Picoseconds updated_at = 0;
   std::vector<Use> uses;                // by resource; amounts summed over the tasks
@@ -34,7 +36,7 @@ struct RateGroup {
   std::uint64_t hash = 0;
   std::int32_t next = -1;  // in its bucket
   bool is_stale = false;
-  bool is_gathered = false;  // the owner's
+  bool is_gathered = false;  // the owner's; waits for its rate
 
   Int128 progress_at(Picoseconds now) const { return progress + Int128{rate} * (now - updated_at); }
 };
@@ -49,6 +51,7 @@ class RateGroups {
 
   explicit RateGroups(std::size_t tasks);
 
+  std::size_t size() const { return groups_.size() - free_.size(); }
   RateGroup& operator[](Group group) { return groups_[static_cast<std::size_t>(group)]; }
   const RateGroup& operator[](Group group) const {
     return groups_[static_cast<std::size_t>(group)];

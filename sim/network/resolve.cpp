@@ -39,6 +39,15 @@ void Sharing::join(Task task, Picoseconds now) {
     }
   }
   groups_.join(*group, task, a.remaining, key_, now);
+  const std::int64_t rate = groups_[*group].level_rate;
+  for (const Use& use : key_) at(use.resource).used += Int128{use.amount} * rate;
+}
+
+void Sharing::leave(Task task) {
+  set_key(active(task));
+  const std::int64_t rate = groups_[groups_.group(task)].level_rate;
+  for (const Use& use : key_) at(use.resource).used -= Int128{use.amount} * rate;
+  groups_.leave(task, key_);
 }
 
 void Sharing::drop_empty_groups() {
@@ -66,13 +75,11 @@ void Sharing::regroup(Picoseconds now) {
       a.is_moving = true;
       moving_.push_back(entry.owner);
       a.remaining = groups_.remaining(entry.owner, now);
-      set_key(a);
-      groups_.leave(entry.owner, key_);
+      leave(entry.owner);
     }
   }
   for (const std::int32_t index : touched_) {
     Resource& r = at(index);
-    r.had_to = r.binds;
     r.binds = r.is_overfull();
   }
   for (const Task task : moving_) {
@@ -89,67 +96,38 @@ void Sharing::gather(RateGroups::Group group) {
   gathered_.push_back(group);
 }
 
-void Sharing::gather_all(const Resource& resource) {
-  for (const Entry& entry : resource.groups) gather(entry.owner);
-}
-
-// Everything whose rate may differ now: groups that lost or gained tasks, those on resources that
-// bind or bound, and whatever is joined to them through resources that bind.
-void Sharing::gather_component() {
-  gathered_.clear();
-  binding_.clear();
-  for (const RateGroups::Group group : groups_.stale()) gather(group);
-  for (const std::int32_t index : touched_) {
-    Resource& r = at(index);
-    r.is_touched = false;
-    if (r.binds || r.had_to) gather_all(r);
+// Takes over what the levels of the group's resources give it. Returns whether its level changes.
+bool Sharing::update_level(RateGroups::Group group) {
+  RateGroup& g = groups_[group];
+  std::int64_t level = g.cap_level;
+  for (const Use& use : g.uses) level = std::min(level, at(use.resource).level);
+  if (level == g.level) return false;
+  g.level = level;
+  gather(group);
+  const std::int64_t rate = MaxMin::rate_at(g.weight, rate_one, level);
+  for (const Use& use : g.uses) {
+    at(use.resource).used += Int128{use.amount} * (rate - g.level_rate);
   }
-  touched_.clear();
-  for (std::size_t i = 0; i < gathered_.size(); ++i) {
-    for (const Use& use : groups_[gathered_[i]].uses) {
-      Resource& r = at(use.resource);
-      if (r.is_touched || !r.binds) continue;
-      r.is_touched = true;  // marks it as taken while gathering
-      r.local = static_cast<std::int32_t>(binding_.size());
-      binding_.push_back(use.resource);
-      gather_all(r);
-    }
-  }
-}
-
-void Sharing::solve(Picoseconds now) {
-  demands_.clear();
-  local_uses_.clear();
-  local_capacity_.clear();
-  ranges_.clear();
-  for (const std::int32_t index : binding_) local_capacity_.push_back(at(index).available());
-  for (const RateGroups::Group group : gathered_) {
-    const std::size_t first = local_uses_.size();
-    for (const Use& use : groups_[group].uses) {
-      const Resource& r = at(use.resource);
-      if (r.binds) local_uses_.push_back({r.local, use.amount});
-    }
-    ranges_.emplace_back(first, local_uses_.size() - first);
-  }
-  for (std::size_t i = 0; i < gathered_.size(); ++i) {
-    demands_.push_back({groups_[gathered_[i]].weight, rate_one,
-                        std::span(local_uses_).subspan(ranges_[i].first, ranges_[i].second)});
-  }
-  rates_.resize(gathered_.size());
-  max_min_.solve(local_capacity_, demands_, rates_);
-  for (std::size_t i = 0; i < gathered_.size(); ++i) {
-    groups_.set_rate(gathered_[i], rates_[i], now);
-  }
+  g.level_rate = rate;
+  return true;
 }
 
 void Sharing::resolve(Picoseconds now) {
   if (touched_.empty() && moving_.empty() && groups_.stale().empty()) return;
   regroup(now);
-  gather_component();
-  solve(now);
+  gathered_.clear();
+  seed();
+  if (!refill()) {
+    gather_component();
+    solve();
+  }
+  for (const std::int32_t index : touched_) at(index).is_touched = false;
+  touched_.clear();
+  for (const RateGroups::Group group : gathered_) {
+    groups_[group].is_gathered = false;
+    groups_.set_rate(group, groups_[group].level_rate, now);
+  }
   groups_.refresh();
-  for (const std::int32_t index : binding_) at(index).is_touched = false;
-  for (const RateGroups::Group group : gathered_) groups_[group].is_gathered = false;
 }
 
 }  // namespace sim::network

@@ -49,10 +49,7 @@ void Sharing::stop(Task task) {
   Active& a = active(task);
   invariant(a.is_active, "a task stops that is not in progress");
   a.is_active = false;
-  if (groups_.is_member(task)) {
-    set_key(a);
-    groups_.leave(task, key_);
-  }
+  if (groups_.is_member(task)) leave(task);
   for (std::size_t u = 0; u < a.uses.size(); ++u) {
     Resource& r = at(a.uses[u].resource);
     const std::int32_t position = a.positions[u];
@@ -92,17 +89,11 @@ Int128 Sharing::remaining(Task task, Picoseconds now) const {
 
 Int128 Sharing::load(std::int32_t resource) const {
   const Resource& r = at(resource);
+  if (r.tells_apart()) return r.used;
   Int128 sum = 0;
-  if (r.tells_apart()) {
-    for (const Entry& entry : r.groups) {
-      const RateGroup& group = groups_[entry.owner];
-      sum += Int128{group.uses[static_cast<std::size_t>(entry.use)].amount} * group.rate;
-    }
-  } else {
-    for (const Entry& entry : r.entries) {
-      const Int128 amount = active(entry.owner).uses[static_cast<std::size_t>(entry.use)].amount;
-      sum += amount * rate(entry.owner);
-    }
+  for (const Entry& entry : r.entries) {
+    const Int128 amount = active(entry.owner).uses[static_cast<std::size_t>(entry.use)].amount;
+    sum += amount * rate(entry.owner);
   }
   return sum;
 }

@@ -40,7 +40,8 @@ class Sharing {
   // Takes `amount` of the capacity away (or, negative, gives it back) without being a task.
   void reserve(std::int32_t resource, std::int64_t amount);
 
-  // Brings all rates up to date. What follows is true only after that.
+  // Brings all rates up to date. What follows is true only after that. A change is followed to
+  // where it alters something; a change of much is followed to all that it could alter.
   void resolve(Picoseconds now);
   // The first end, if nothing changes; `never` if there is none.
   Picoseconds earliest() const { return groups_.earliest(); }
@@ -51,8 +52,8 @@ class Sharing {
   // What is left of the task, in picoseconds times rate_one.
   Int128 remaining(Task task, Picoseconds now) const;
 
-  // Sum of amount * rate over the tasks of a resource, in units of 2^-32. O(groups) if the resource
-  // binds or is observed, else O(tasks), of those on it.
+  // Sum of amount * rate over the tasks of a resource, in units of 2^-32. O(1) if the resource
+  // binds or is observed, else O(tasks on it).
   Int128 load(std::int32_t resource) const;
   std::int64_t capacity(std::int32_t resource) const { return at(resource).capacity; }
 
@@ -63,9 +64,13 @@ class Sharing {
   };
   struct Resource {
     std::int64_t capacity = 0, reserved = 0;
-    Int128 demand = 0;    // sum of amount * rate_one
-    bool binds = false;   // as the groups know it
-    bool had_to = false;  // bound before this instant's changes
+    Int128 demand = 0;                        // sum of amount * rate_one
+    Int128 used = 0;                          // sum of amount * rate, if it tells groups apart
+    std::int64_t level = MaxMin::unlimited;   // where it is full
+    std::int64_t filled = 0;                  // where it would be, if is_filled
+    std::int64_t queued = MaxMin::unlimited;  // its key in queue_, if is_dirty
+    bool is_dirty = false, is_filled = false;
+    bool binds = false;  // as the groups know it
     bool is_observed = false, is_touched = false;
     std::int32_t local = 0;      // index in the system being solved
     std::vector<Entry> entries;  // tasks
@@ -73,6 +78,11 @@ class Sharing {
 
     std::int64_t available() const { return capacity > reserved ? capacity - reserved : 0; }
     bool is_overfull() const { return demand > (Int128{available()} << rate_bits); }
+    // It is full nowhere, for certain: there is room for two units more of every rate, and a level
+    // is off by less.
+    bool has_room() const {
+      return used + ((demand >> rate_bits) << 1) <= (Int128{available()} << rate_bits);
+    }
     bool tells_apart() const { return binds || is_observed; }
   };
   struct Active {
@@ -94,12 +104,25 @@ class Sharing {
   void touch(std::int32_t resource);
   void set_key(const Active& active);
   void join(Task task, Picoseconds now);
+  void leave(Task task);
   void drop_empty_groups();
   void regroup(Picoseconds now);
   void gather(RateGroups::Group group);
+  bool update_level(RateGroups::Group group);
+
+  // Rates from the changes on.
+  void seed();
+  void relevel(RateGroups::Group group, std::int32_t except);
+  void mark(std::int32_t resource, std::int64_t key);
+  std::int64_t held_elsewhere(const RateGroup& group, std::int32_t resource) const;
+  std::int64_t fill(std::int32_t resource);
+  void set_level(std::int32_t resource, std::int64_t level);
+  bool refill();
+
+  // Rates of all that is joined to a change.
   void gather_all(const Resource& resource);
   void gather_component();
-  void solve(Picoseconds now);
+  void solve();
 
   std::vector<Resource> resources_;
   std::vector<Active> active_;
@@ -108,6 +131,20 @@ class Sharing {
   std::vector<Task> moving_;
   std::vector<Use> key_;  // what a task uses of the resources that tell groups apart
   std::vector<RateGroups::Group> gathered_;
+  struct Queued {
+    std::int64_t key;
+    std::int32_t resource;
+    bool operator>(const Queued& other) const {
+      return key != other.key ? key > other.key : resource > other.resource;
+    }
+  };
+  std::vector<Queued> queue_;  // a heap
+  std::int64_t swept_ = 0;     // key of the change being made
+  struct Unfrozen {
+    std::int64_t level, amount, weight;
+  };
+  std::vector<Unfrozen> unfrozen_;
+
   std::vector<std::int32_t> binding_;  // resources of the system being solved
   MaxMin max_min_;
   std::vector<Demand> demands_;
