@@ -30,8 +30,9 @@ void Sharing::relevel(RateGroups::Group group, std::int32_t except) {
   }
 }
 
-// The resources on which something changed.
-void Sharing::seed() {
+// Marks the resources on which something changed. Returns whether that is little.
+bool Sharing::seed() {
+  const std::size_t much = 32 + groups_.size() / 2;
   swept_ = 0;
   for (const std::int32_t index : touched_) {
     Resource& r = at(index);
@@ -42,10 +43,14 @@ void Sharing::seed() {
       for (const Entry& entry : r.groups) relevel(entry.owner, index);
     }
   }
+  if (groups_.stale().size() > much) return false;
   for (const RateGroups::Group group : groups_.stale()) {
     relevel(group, -1);
     for (const Use& use : groups_[group].uses) mark(use.resource, 0);
   }
+  std::size_t marked = 0;
+  for (const Queued& queued : queue_) marked += at(queued.resource).groups.size();
+  return marked <= much;
 }
 
 // The level at which another resource or its cap freezes the group.
@@ -101,11 +106,9 @@ void Sharing::set_level(std::int32_t resource, std::int64_t level) {
 
 // Returns whether it came to an end; it gives up when solving everything would take less.
 bool Sharing::refill() {
-  std::size_t first = 0;
-  for (const Queued& queued : queue_) first += at(queued.resource).groups.size();
-  if (first > 32 + groups_.size() / 2) return false;
+  if (!seed()) return false;
   // A look at a group costs about a tenth of what solving for it does.
-  std::size_t budget = 64 + 8 * groups_.size();
+  std::size_t budget = 64 + 2 * groups_.size();
   while (!queue_.empty()) {
     const auto [key, index] = queue_.front();
     std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());

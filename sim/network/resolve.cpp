@@ -116,7 +116,6 @@ void Sharing::resolve(Picoseconds now) {
   if (touched_.empty() && moving_.empty() && groups_.stale().empty()) return;
   regroup(now);
   gathered_.clear();
-  seed();
   if (!refill()) {
     gather_component();
     solve();

@@ -111,7 +111,7 @@ class Sharing {
   bool update_level(RateGroups::Group group);
 
   // Rates from the changes on.
-  void seed();
+  bool seed();
   void relevel(RateGroups::Group group, std::int32_t except);
   void mark(std::int32_t resource, std::int64_t key);
   std::int64_t held_elsewhere(const RateGroup& group, std::int32_t resource) const;
