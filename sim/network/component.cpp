@@ -10,7 +10,7 @@ void Sharing::gather_all(const Resource& resource) {
 }
 
 void Sharing::gather_component() {
-  for (const Queued& queued : queue_) at(queued.resource).is_dirty = false;
+  for (const Queued& queued : queue_) at(queued.resource).is_queued = false;
   queue_.clear();
   binding_.clear();
   for (const RateGroups::Group group : groups_.stale()) gather(group);

@@ -11,22 +11,24 @@
 
 namespace sim::network {
 
-void Sharing::mark(std::int32_t resource, std::int64_t key) {
-  Resource& r = at(resource);
-  if (!r.binds || (r.level == MaxMin::unlimited && !r.is_dirty && r.has_room())) return;
-  r.is_filled = false;
-  if (r.is_dirty && r.queued <= key) return;
-  r.is_dirty = true;
-  r.queued = key;
+// To be filled again at about `key`, the level at which it may change.
+void Sharing::queue(std::int32_t resource, std::int64_t key) {
+  at(resource).is_queued = true;
   queue_.push_back({key, resource});
   std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+}
+
+void Sharing::mark(std::int32_t resource) {
+  const Resource& r = at(resource);
+  if (!r.binds || r.is_queued || (r.level == MaxMin::unlimited && r.has_room())) return;
+  queue(resource, r.level == MaxMin::unlimited ? swept_ : std::max(swept_, r.level));
 }
 
 // Resources from which a group gets or takes something else now are to be filled again.
 void Sharing::relevel(RateGroups::Group group, std::int32_t except) {
   if (!update_level(group)) return;
   for (const Use& use : groups_[group].uses) {
-    if (use.resource != except) mark(use.resource, swept_);
+    if (use.resource != except) mark(use.resource);
   }
 }
 
@@ -34,10 +36,11 @@ void Sharing::relevel(RateGroups::Group group, std::int32_t except) {
 bool Sharing::seed() {
   const std::size_t much = 32 + groups_.size() / 2;
   swept_ = 0;
+  ++version_;
   for (const std::int32_t index : touched_) {
     Resource& r = at(index);
     if (r.binds) {
-      mark(index, 0);
+      mark(index);
     } else if (r.level != MaxMin::unlimited) {
       r.level = MaxMin::unlimited;
       for (const Entry& entry : r.groups) relevel(entry.owner, index);
@@ -46,7 +49,7 @@ bool Sharing::seed() {
   if (groups_.stale().size() > much) return false;
   for (const RateGroups::Group group : groups_.stale()) {
     relevel(group, -1);
-    for (const Use& use : groups_[group].uses) mark(use.resource, 0);
+    for (const Use& use : groups_[group].uses) mark(use.resource);
   }
   std::size_t marked = 0;
   for (const Queued& queued : queue_) marked += at(queued.resource).groups.size();
@@ -96,11 +99,9 @@ void Sharing::set_level(std::int32_t resource, std::int64_t level) {
   Resource& r = at(resource);
   swept_ = std::min(level, r.level);
   r.level = level;
+  ++version_;
   for (const Entry& entry : r.groups) {
-    if (groups_[entry.owner].level < swept_) continue;
-    relevel(entry.owner, resource);
-    // What was worked out for a later turn may have counted on the level before.
-    for (const Use& use : groups_[entry.owner].uses) at(use.resource).is_filled = false;
+    if (groups_[entry.owner].level >= swept_) relevel(entry.owner, resource);
   }
 }
 
@@ -108,31 +109,26 @@ void Sharing::set_level(std::int32_t resource, std::int64_t level) {
 bool Sharing::refill() {
   if (!seed()) return false;
   // A look at a group costs about a tenth of what solving for it does.
-  std::size_t budget = 64 + 2 * groups_.size();
+  std::size_t budget = 64 + 4 * groups_.size();
   while (!queue_.empty()) {
-    const auto [key, index] = queue_.front();
+    const std::int32_t index = queue_.front().resource;
+    Resource& r = at(index);
     std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
     queue_.pop_back();
-    Resource& r = at(index);
-    if (!r.is_dirty || r.queued != key) continue;
-    if (!r.is_filled) {
-      if (budget < r.groups.size()) {
-        r.is_dirty = false;
-        return false;
-      }
+    r.is_queued = false;
+    if (r.version != version_) {
+      if (budget < r.groups.size()) return false;
       budget -= r.groups.size();
       r.filled = fill(index);
-      r.is_filled = true;
+      r.version = version_;
     }
-    const std::int64_t at_level = std::min(r.filled, r.level);
-    if (r.filled != r.level && !queue_.empty() && queue_.front().key < at_level) {
-      r.queued = at_level;
-      queue_.push_back({at_level, index});
-      std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
-      continue;
+    if (r.filled == r.level) continue;
+    const std::int64_t change = std::min(r.filled, r.level);
+    if (!queue_.empty() && queue_.front().key < change) {
+      queue(index, change);
+    } else {
+      set_level(index, r.filled);
     }
-    r.is_dirty = false;
-    if (r.filled != r.level) set_level(index, r.filled);
   }
   return true;
 }

@@ -64,12 +64,12 @@ class Sharing {
   };
   struct Resource {
     std::int64_t capacity = 0, reserved = 0;
-    Int128 demand = 0;                        // sum of amount * rate_one
-    Int128 used = 0;                          // sum of amount * rate, if it tells groups apart
-    std::int64_t level = MaxMin::unlimited;   // where it is full
-    std::int64_t filled = 0;                  // where it would be, if is_filled
-    std::int64_t queued = MaxMin::unlimited;  // its key in queue_, if is_dirty
-    bool is_dirty = false, is_filled = false;
+    Int128 demand = 0;                       // sum of amount * rate_one
+    Int128 used = 0;                         // sum of amount * rate, if it tells groups apart
+    std::int64_t level = MaxMin::unlimited;  // where it is full
+    std::int64_t filled = 0;                 // where it would be as of `version`
+    std::uint64_t version = 0;
+    bool is_queued = false;
     bool binds = false;  // as the groups know it
     bool is_observed = false, is_touched = false;
     std::int32_t local = 0;      // index in the system being solved
@@ -113,7 +113,8 @@ class Sharing {
   // Rates from the changes on.
   bool seed();
   void relevel(RateGroups::Group group, std::int32_t except);
-  void mark(std::int32_t resource, std::int64_t key);
+  void queue(std::int32_t resource, std::int64_t key);
+  void mark(std::int32_t resource);
   std::int64_t held_elsewhere(const RateGroup& group, std::int32_t resource) const;
   std::int64_t fill(std::int32_t resource);
   void set_level(std::int32_t resource, std::int64_t level);
@@ -139,7 +140,8 @@ class Sharing {
     }
   };
   std::vector<Queued> queue_;  // a heap
-  std::int64_t swept_ = 0;     // key of the change being made
+  std::int64_t swept_ = 0;     // level of the change being made
+  std::uint64_t version_ = 0;  // of the levels
   struct Unfrozen {
     std::int64_t level, amount, weight;
   };
