@@ -108,8 +108,7 @@ void Sharing::set_level(std::int32_t resource, std::int64_t level) {
 // Returns whether it came to an end; it gives up when solving everything would take less.
 bool Sharing::refill() {
   if (!seed()) return false;
-  // A look at a group costs about a tenth of what solving for it does.
-  std::size_t budget = 64 + 4 * groups_.size();
+  std::size_t budget = patience_ * (16 + groups_.size());
   while (!queue_.empty()) {
     const std::int32_t index = queue_.front().resource;
     Resource& r = at(index);

@@ -43,6 +43,9 @@ class Sharing {
   // Brings all rates up to date. What follows is true only after that. A change is followed to
   // where it alters something; a change of much is followed to all that it could alter.
   void resolve(Picoseconds now);
+  // A change is followed for so many looks at groups, for each there is, before it counts as one of
+  // much. Results do not depend on it.
+  void set_patience(std::size_t looks) { patience_ = looks; }
   // The first end, if nothing changes; `never` if there is none.
   Picoseconds earliest() const { return groups_.earliest(); }
   // The instant the task ends if nothing changes; `never` at rate zero, or so low that it would be
@@ -141,6 +144,7 @@ class Sharing {
   };
   std::vector<Queued> queue_;  // a heap
   std::int64_t swept_ = 0;     // level of the change being made
+  std::size_t patience_ = 4;   // a look costs about a tenth of what solving for a group does
   std::uint64_t version_ = 0;  // of the levels
   struct Unfrozen {
     std::int64_t level, amount, weight;
