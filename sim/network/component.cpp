@@ -14,11 +14,7 @@ void Sharing::gather_component() {
   queue_.clear();
   binding_.clear();
   for (const RateGroups::Group group : groups_.stale()) gather(group);
-  for (const std::int32_t index : touched_) {
-    Resource& r = at(index);
-    r.is_touched = false;
-    if (r.binds || r.is_observed) gather_all(r);
-  }
+  for (const std::int32_t index : touched_) gather_all(at(index));
   for (std::size_t i = 0; i < gathered_.size(); ++i) {
     for (const Use& use : groups_[gathered_[i]].uses) {
       Resource& r = at(use.resource);

@@ -66,9 +66,15 @@ void Sharing::drop_empty_groups() {
 // New tasks, and those of resources that bind from now on or no longer, go to their groups. Tasks
 // leave by what told groups apart before and join by what does now.
 void Sharing::regroup(Picoseconds now) {
+  std::size_t kept = 0;
   for (const std::int32_t index : touched_) {
-    const Resource& r = at(index);
-    if (r.is_observed || r.is_overfull() == r.binds) continue;
+    Resource& r = at(index);
+    r.is_touched = false;
+    // Where nothing binds or bound, nothing changes for others.
+    const bool is_overfull = r.is_overfull();
+    if (!is_overfull && !r.binds) continue;
+    touched_[kept++] = index;
+    if (r.is_observed || is_overfull == r.binds) continue;
     for (const Entry& entry : r.entries) {
       Active& a = active(entry.owner);
       if (a.is_moving) continue;
@@ -78,10 +84,8 @@ void Sharing::regroup(Picoseconds now) {
       leave(entry.owner);
     }
   }
-  for (const std::int32_t index : touched_) {
-    Resource& r = at(index);
-    r.binds = r.is_overfull();
-  }
+  touched_.resize(kept);
+  for (const std::int32_t index : touched_) at(index).binds = at(index).is_overfull();
   for (const Task task : moving_) {
     active(task).is_moving = false;
     if (active(task).is_active) join(task, now);
@@ -120,7 +124,6 @@ void Sharing::resolve(Picoseconds now) {
     gather_component();
     solve();
   }
-  for (const std::int32_t index : touched_) at(index).is_touched = false;
   touched_.clear();
   for (const RateGroups::Group group : gathered_) {
     groups_[group].is_gathered = false;

@@ -67,17 +67,17 @@ class Sharing {
   };
   struct Resource {
     std::int64_t capacity = 0, reserved = 0;
-    Int128 demand = 0;                       // sum of amount * rate_one
-    Int128 used = 0;                         // sum of amount * rate, if it tells groups apart
+    Int128 demand = 0;   // sum of amount * rate_one
+    bool binds = false;  // as the groups know it
+    bool is_observed = false, is_touched = false, is_queued = false;
+    std::vector<Entry> entries;  // tasks
+    // If it tells groups apart:
+    std::int32_t local = 0;  // index in the system being solved
+    std::vector<Entry> groups;
+    Int128 used = 0;                         // sum of amount * rate
     std::int64_t level = MaxMin::unlimited;  // where it is full
     std::int64_t filled = 0;                 // where it would be as of `version`
     std::uint64_t version = 0;
-    bool is_queued = false;
-    bool binds = false;  // as the groups know it
-    bool is_observed = false, is_touched = false;
-    std::int32_t local = 0;      // index in the system being solved
-    std::vector<Entry> entries;  // tasks
-    std::vector<Entry> groups;   // if it tells groups apart
 
     std::int64_t available() const { return capacity > reserved ? capacity - reserved : 0; }
     bool is_overfull() const { return demand > (Int128{available()} << rate_bits); }
