@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/fixed.h"
+#include "sim/engine/four_ary_heap.h"
 
 namespace sim::engine {
 
@@ -31,14 +32,14 @@ class IndexedHeap {
     if (position == absent) {
       position = static_cast<std::int32_t>(heap_.size());
       heap_.push_back({at, index});
-      rise(static_cast<std::size_t>(position));
+      rise(heap_, static_cast<std::size_t>(position), Put{*this});
       return;
     }
     const std::size_t place = static_cast<std::size_t>(position);
     const Picoseconds before = heap_[place].at;
     heap_[place].at = at;
-    if (at < before) rise(place);
-    if (at > before) sink(place);
+    if (at < before) rise(heap_, place, Put{*this});
+    if (at > before) sink(heap_, place, Put{*this});
   }
 
   void remove(Index index) {
@@ -46,12 +47,7 @@ class IndexedHeap {
     if (position == absent) return;
     const std::size_t place = static_cast<std::size_t>(position);
     position_[static_cast<std::size_t>(index)] = absent;
-    const Entry last = heap_.back();
-    heap_.pop_back();
-    if (place == heap_.size()) return;
-    put(place, last);
-    rise(place);
-    sink(static_cast<std::size_t>(position_[static_cast<std::size_t>(last.index)]));
+    take_out(heap_, place, Put{*this});
   }
 
  private:
@@ -65,35 +61,14 @@ class IndexedHeap {
   };
   static constexpr std::int32_t absent = -1;
 
-  void put(std::size_t place, Entry entry) {
-    heap_[place] = entry;
-    position_[static_cast<std::size_t>(entry.index)] = static_cast<std::int32_t>(place);
-  }
-  void rise(std::size_t place) {
-    const Entry entry = heap_[place];
-    while (place > 0) {
-      const std::size_t parent = (place - 1) / 4;
-      if (!(entry < heap_[parent])) break;
-      put(place, heap_[parent]);
-      place = parent;
+  // Stores an entry and where it is.
+  struct Put {
+    IndexedHeap& owner;
+    void operator()(std::size_t place, Entry entry) const {
+      owner.heap_[place] = entry;
+      owner.position_[static_cast<std::size_t>(entry.index)] = static_cast<std::int32_t>(place);
     }
-    put(place, entry);
-  }
-  void sink(std::size_t place) {
-    const Entry entry = heap_[place];
-    for (;;) {
-      const std::size_t first = 4 * place + 1;
-      if (first >= heap_.size()) break;
-      std::size_t least = first;
-      for (std::size_t child = first + 1; child < first + 4 && child < heap_.size(); ++child) {
-        if (heap_[child] < heap_[least]) least = child;
-      }
-      if (!(heap_[least] < entry)) break;
-      put(place, heap_[least]);
-      place = least;
-    }
-    put(place, entry);
-  }
+  };
 
   std::vector<Entry> heap_;
   std::vector<std::int32_t> position_;  // [index]

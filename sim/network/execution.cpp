@@ -10,7 +10,7 @@ Execution::Execution(const System& system, Picoseconds now)
     : system_(system),
       streams_(system.streams.size()),
       heap_(system.streams.size()),
-      sharing_(system.capacity, system.streams.size()),
+      sharing_(system.capacity, system.streams.size(), system.observed),
       now_(now),
       iteration_start_(now) {
   for (const Program& p : system.programs) program_hash_.push_back(program_hash(p));
@@ -239,21 +239,23 @@ void Execution::end(std::int32_t stream) {
 
 // Everything that is due now: ends of lags and of operations, then whatever they allow to start.
 void Execution::handle_instant() {
-  while (!heap_.empty() && heap_.earliest() <= now_) {
-    due_.clear();
+  due_.clear();
+  sharing_.take_due(now_, due_);
+  while (!due_.empty() || (!heap_.empty() && heap_.earliest() <= now_)) {
     while (!heap_.empty() && heap_.earliest() <= now_) {
       due_.push_back(heap_.top());
       heap_.remove(heap_.top());
     }
+    // In the order of the streams, so that records of one instant have an order.
+    std::sort(due_.begin(), due_.end());
     for (const std::int32_t stream : due_) {
-      const Step& step = step_of(stream);
-      if (!state(stream).is_flowing) {
-        flow(stream, step, Int128{step.work} << rate_bits);
-        continue;
+      if (state(stream).is_flowing) {
+        end(stream);
+      } else {
+        flow(stream, step_of(stream), Int128{step_of(stream).work} << rate_bits);
       }
-      if (sharing_.in_progress(stream)) sharing_.stop(stream);
-      end(stream);
     }
+    due_.clear();
     settle();
   }
 }
@@ -279,14 +281,6 @@ void Execution::observe() {
 
 void Execution::resolve() {
   sharing_.resolve(now_);
-  for (const std::int32_t stream : sharing_.changed()) {
-    const Picoseconds at = sharing_.ends_at(stream);
-    if (at == Sharing::never) {
-      heap_.remove(stream);
-    } else {
-      heap_.set(stream, at);
-    }
-  }
   if (keeps_) observe();
 }
 
@@ -294,7 +288,8 @@ Execution::Pause Execution::advance(Picoseconds limit) {
   for (;;) {
     resolve();
     if (unfinished_ == 0) return Pause::iteration_ended;
-    const Picoseconds next = heap_.empty() ? never : heap_.earliest();
+    const Picoseconds next =
+        std::min(sharing_.earliest(), heap_.empty() ? never : heap_.earliest());
     if (next == never && limit == never) return Pause::stuck;
     now_ = std::max(now_, std::min(next, limit));
     handle_instant();

@@ -98,7 +98,7 @@ class Execution {
   const System& system_;
   std::vector<std::uint64_t> program_hash_;  // [program]
   std::vector<State> streams_;
-  engine::IndexedHeap heap_;
+  engine::IndexedHeap heap_;  // ends of lags, and of steps that use nothing
   Sharing sharing_;
   engine::Fingerprint fingerprint_;
   std::uint64_t events_ = 0;

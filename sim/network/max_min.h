@@ -33,32 +33,48 @@ struct Demand {
 class MaxMin {
  public:
   // Writes the rate of each task. O(uses * log resources).
-  // REQUIRES: capacities and amounts in [0, 2^44), weights in [2^10, 2^38], caps in
-  // [0, rate_one].
+  // REQUIRES: capacities in [0, 2^44), amounts in [0, 2^60], below 2^88 on any one resource,
+  // weights in [2^10, 2^38], caps in [0, rate_one]. The largest sum is then of amount * weight,
+  // below 2^126.
   void solve(std::span<const std::int64_t> capacity, std::span<const Demand> demands,
              std::span<std::int64_t> rates);
+  // Where each resource was full in the last solution; `unlimited` if nothing was held by it.
+  std::span<const std::int64_t> levels() const { return levels_; }
+
+  static constexpr std::int64_t unlimited = INT64_MAX;
+  // The lowest level at which a task reaches its cap.
+  static std::int64_t cap_level(std::int64_t weight, std::int64_t cap);
+  static std::int64_t rate_at(std::int64_t weight, std::int64_t cap, std::int64_t level);
+  // Where a resource is full that has room for `spare`, sum of amount * rate, and on which a level
+  // is worth `load`, sum of amount * weight.
+  static std::int64_t level_of(Int128 spare, Int128 load);
 
  private:
   static constexpr int level_bits = 16;
 
   struct Level {
     std::int64_t level;
-    std::int32_t resource;  // or, below zero, task -1 - resource
+    std::int32_t index;  // of a resource, or of a task at its cap
     bool operator>(const Level& other) const { return level > other.level; }
   };
-  static std::int64_t cap_level(const Demand& demand);
-  static std::int64_t rate_at(const Demand& demand, std::int64_t level);
   void fill_incidence(std::size_t resources, std::span<const Demand> demands);
   void push_levels(std::span<const std::int64_t> capacity, std::span<const Demand> demands);
   void freeze(std::int32_t task, std::int64_t level, const Demand& demand,
               std::span<std::int64_t> rates);
-  std::int64_t level_of(std::size_t resource, std::int64_t capacity) const;
-  void push(Level level);
+  std::int64_t level_now(std::size_t resource, std::int64_t capacity) const;
+  std::int64_t lowest() const;
+  void take_full(std::int64_t level, std::span<const std::int64_t> capacity);
+  void take_capped(std::int64_t level);
 
   std::vector<Int128> used_, load_;         // [resource]
+  std::vector<std::int64_t> levels_;        // [resource]
   std::vector<std::int32_t> first_, task_;  // tasks of each resource
   std::vector<char> frozen_;                // [task]
-  std::vector<Level> heap_, batch_;
+  std::size_t unfrozen_ = 0;
+  std::vector<Level> full_, capped_;  // heaps
+  std::int64_t capped_min_ = 0;       // the lowest in capped_, which is a heap only once reached
+  bool capped_is_heap_ = false;
+  std::vector<std::int32_t> batch_full_, batch_capped_;
 };
 
 }  // namespace sim::network

@@ -114,3 +114,16 @@ TEST_CASE("max-min: largest and smallest numbers allowed -> no overflow, exact s
   // A capacity that only the level of a light task could exceed.
   CHECK(solve({{largest}, {{.weight = light, .uses = {{0, 1}}}}})[0] == rate_one);
 }
+
+TEST_CASE("max-min: two groups whose sums are 2^60 on 2^43 -> 2^-18 each, without overflow") {
+  const std::int64_t sum = std::int64_t{1} << 60;
+  for (const std::int64_t weight : {std::int64_t{1} << 10, weight_one, std::int64_t{1} << 38}) {
+    const MaxMinCase::Task group{.weight = weight, .uses = {{0, sum}}};
+    CHECK(solve({{std::int64_t{1} << 43}, {group, group}}) ==
+          std::vector<std::int64_t>(2, rate_one >> 18));
+  }
+  // 4,096 such groups of the largest weight: loads add up to 2^110.
+  const MaxMinCase::Task group{.weight = std::int64_t{1} << 38, .uses = {{0, sum}}};
+  CHECK(solve({{std::int64_t{1} << 43}, std::vector<MaxMinCase::Task>(4096, group)}) ==
+        std::vector<std::int64_t>(4096, rate_one >> 29));
+}

@@ -17,7 +17,10 @@ class NaiveSharing {
       : capacity_(std::move(capacity)), reserved_(capacity_.size(), 0), tasks_(tasks) {}
 
   void start(std::int32_t task, Picoseconds work, std::int64_t weight, std::span<const Use> uses) {
-    at(task) = Active{Int128{work} << rate_bits, weight, 0, {uses.begin(), uses.end()}};
+    start(task, Int128{work} << rate_bits, weight, uses);
+  }
+  void start(std::int32_t task, Int128 remaining, std::int64_t weight, std::span<const Use> uses) {
+    at(task) = Active{remaining, weight, 0, {uses.begin(), uses.end()}};
   }
   void stop(std::int32_t task) { at(task).reset(); }
   bool in_progress(std::int32_t task) { return at(task).has_value(); }
@@ -42,12 +45,34 @@ class NaiveSharing {
     }
   }
 
+  // The same by the solver, for systems in which that would take too long.
+  void resolve_with_max_min() {
+    std::vector<std::int64_t> available;
+    for (std::size_t r = 0; r < capacity_.size(); ++r) {
+      available.push_back(std::max<std::int64_t>(capacity_[r] - reserved_[r], 0));
+      Int128 demand = 0;
+      for (const auto& task : tasks_) demand += task ? amount(*task, r) : 0;
+      // As much as all ask for is no limit, though levels are rounded down.
+      if (demand <= available.back()) available.back() = (std::int64_t{1} << 44) - 1;
+    }
+    std::vector<Demand> demands;
+    for (const auto& task : tasks_) {
+      demands.push_back(task ? Demand{task->weight, rate_one, task->uses} : Demand{});
+    }
+    std::vector<std::int64_t> rates(tasks_.size());
+    MaxMin().solve(available, demands, rates);
+    for (std::size_t t = 0; t < tasks_.size(); ++t) {
+      if (tasks_[t]) tasks_[t]->rate = rates[t];
+    }
+  }
+
   Picoseconds ends_at(std::int32_t task, Picoseconds now) {
     const Active& a = *at(task);
     if (a.rate == 0) return Sharing::never;
     return now + static_cast<Picoseconds>((a.remaining + a.rate - 1) / a.rate);
   }
   std::int64_t rate(std::int32_t task) { return at(task)->rate; }
+  Int128 remaining(std::int32_t task) { return at(task)->remaining; }
 
   Int128 load(std::int32_t resource) const {
     Int128 sum = 0;
