@@ -108,34 +108,43 @@ std::string_view digits_at_start(std::string_view text) {
   return text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
 }
 
-// Numbers of `length` digits that fit; none where a product passes 64 bits, as no name does.
+std::uint64_t power_of_ten(std::size_t exponent) {
+  std::uint64_t power = 1;
+  for (std::size_t i = 0; i < exponent; ++i) power *= 10;
+  return power;
+}
+
+Numbers with_length(std::size_t length) {
+  return {length == 1 ? 0 : power_of_ten(length - 1), power_of_ten(length) - 1};
+}
+
+std::optional<Numbers> common(Numbers a, Numbers b) {
+  const Numbers result{std::max(a.first, b.first), std::min(a.last, b.last)};
+  return result.first <= result.last ? std::optional(result) : std::nullopt;
+}
+
+// Numbers of `length` digits that fit. None where a product passes 64 bits: names have no such
+// numbers.
 std::optional<Numbers> of_length(const Digits& digits, std::size_t length) {
-  std::uint64_t power = 1;  // 10^length
-  for (std::size_t i = 0; i < length; ++i) power *= 10;
-  Numbers range{length == 1 ? 0 : power / 10, power - 1};
-  const auto narrow = [&range](std::uint64_t first, std::uint64_t last) {
-    range = {std::max(range.first, first), std::min(range.last, last)};
-  };
-  if (digits.prefix.size() > length) return std::nullopt;
-  const auto prefix = digits.prefix.empty() ? Number{} : number_at_start(digits.prefix);
-  if (!prefix) return std::nullopt;
-  if (!digits.open) {
-    if (digits.prefix.size() != length) return std::nullopt;
-    narrow(prefix->value, prefix->value);
-  } else if (!digits.prefix.empty()) {
-    for (std::size_t i = 0; i < digits.prefix.size(); ++i) power /= 10;
-    const std::uint64_t first = prefix->value * power;
-    if (digits.open->first >= power) return std::nullopt;
-    narrow(first + digits.open->first, first + std::min(digits.open->last, power - 1));
-  } else {
-    if (digits.before > std::numeric_limits<std::uint64_t>::max() / power) return std::nullopt;
-    const std::uint64_t before = digits.before * power;
-    if (digits.open->last < before) return std::nullopt;
-    narrow(digits.open->first > before ? digits.open->first - before : 0,
-           digits.open->last - before);
+  if (!digits.prefix.empty()) {
+    const auto prefix = number_at_start(digits.prefix);
+    if (!prefix || digits.prefix.size() > length) return std::nullopt;
+    const std::size_t rest = length - digits.prefix.size();
+    if (rest == 0 && !digits.open) return Numbers{prefix->value, prefix->value};
+    if (rest == 0 || !digits.open) return std::nullopt;
+    const auto open = common(*digits.open, with_length(rest));
+    if (!open) return std::nullopt;
+    const std::uint64_t first = prefix->value * power_of_ten(rest);
+    return common({first + open->first, first + open->last}, with_length(length));
   }
-  if (range.first > range.last) return std::nullopt;
-  return range;
+  if (digits.before > std::numeric_limits<std::uint64_t>::max() / power_of_ten(length)) {
+    return std::nullopt;
+  }
+  const Numbers open = digits.open.value();
+  const std::uint64_t before = digits.before * power_of_ten(length);
+  if (open.last < before) return std::nullopt;
+  return common({open.first > before ? open.first - before : 0, open.last - before},
+                with_length(length));
 }
 
 }  // namespace

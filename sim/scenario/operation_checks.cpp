@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "sim/scenario/checks.h"
 #include "sim/scenario/encoding.h"

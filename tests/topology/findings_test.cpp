@@ -120,6 +120,8 @@ TEST_CASE("findings: names") {
   check_error("hosts of 'h1' and of 'h' have equal names", group, with("h", "h1"));
   check_error("'a.b' cannot be the name of hosts", group, with("h", "a.b"));
   check_error("'leaf' cannot be the name of hosts", group, with("h", "leaf"));
+  // A host leaf10 would be called like a switch.
+  check_error("'leaf1' cannot be the name of hosts", group, with("h", "leaf1"));
   check_error("a group of hosts has no name", group, with("h", ""));
   CHECK(changed(with("h", "h")).index == 1);
 }
