@@ -27,7 +27,8 @@ class RandomScenario {
                                      {"mi300x", 8},
                                      {"gb200-nvl72", 4}});
     const int unit = std::string(shape.host) == "gb200-nvl72" ? 18 : 1;
-    const int tensor = pick<int>({1, 2, 4, 8}), stages = pick<int>({1, 2, 3, 4});
+    const int tensor = pick<int>({1, 2, 4, 8});
+    const int stages = tensor == 1 ? pick<int>({1, 2, 3, 4}) : pick<int>({1, 2, 4});
     int hosts = unit * pick<int>({1, 2, 4, 6, 8, 12, 16, 24});
     while (hosts * shape.devices % (tensor * stages) != 0) hosts += unit;
     const int ranks = hosts * shape.devices, data = ranks / tensor / stages;
@@ -41,9 +42,10 @@ class RandomScenario {
     if (is_mixed) text += fmt::format("    - {{name: g, count: {}, type: hgx-h200}}\n", last);
     text += fabric();
     if (spare && unit == 1) text += "  spares: 1\n";
-    text +=
-        "dnn: {timed: {layers: 12, forward: 1 ms, backward: 2 ms, parameters: 40 MB, "
-        "boundary: 8 MB}}\nstack: {base: megatron-core}\n";
+    text += tensor == 1 ? "dnn: {timed: {layers: 12, forward: 1 ms, backward: 2 ms, parameters: "
+                          "40 MB, boundary: 8 MB}}\n"
+                        : "dnn: {name: llama-3.2-1b}\n";
+    text += "stack: {base: megatron-core}\n";
     const int micro_batches = stages + below(3);
     text += fmt::format("training: {{sequence: 128, global_batch: {}, micro_batch: 1}}\n",
                         data * micro_batches);
@@ -83,7 +85,8 @@ class RandomScenario {
       const char* when = below(3) == 0 ? ", from: 20 ms, to: 45 ms" : "";
       text += pick<std::string>(
           {fmt::format("  - {{part: h{}.gpu{}, compute: 80 %{}}}\n", host, device, when),
-           fmt::format("  - {{part: h{}.gpu{}, slowdown: 1.3{}}}\n", host, device, when),
+           fmt::format("  - {{part: h{}.gpu{}, compute: 70 %, memory: 60 %{}}}\n", host, device,
+                       when),
            fmt::format("  - {{part: h{}.nic0, link: 30 %{}}}\n", host, when)});
     }
     return text;
