@@ -86,6 +86,7 @@ void Replicas::visit(const Node& node) {
   }
   struct Kind {
     Replica child = 0, count = 0;
+    Replica second = -1;  // the next one of the kind
     std::vector<Mark> marks;
   };
   std::map<std::vector<std::int32_t>, Kind> kinds;  // by the labels that cover
@@ -103,12 +104,17 @@ void Replicas::visit(const Node& node) {
       }
     }
     if (alone.contains(child)) {
-      found.push_back({child, 1, std::move(inside)});
+      found.push_back({child, 1, -1, std::move(inside)});
       continue;
     }
     std::sort(labels.begin(), labels.end());
     Kind& kind = kinds[labels];
-    if (kind.count == 0) kind.child = child;
+    if (kind.count == 0) {
+      kind.child = child;
+      if (next - child > 1) kind.second = child + 1;
+    } else if (kind.second < 0) {
+      kind.second = child;
+    }
     kind.count += next - child;
   }
   for (auto& [labels, kind] : kinds) found.push_back(std::move(kind));
@@ -117,10 +123,10 @@ void Replicas::visit(const Node& node) {
     child.last = std::min(child.first + step, node.last);
     child.multiplicity.push_back(kind.count);
     visit(child);
+    if (kind.second < 0) continue;
+    const Replica other = node.first + kind.second * step;
+    for (Replica r = other; r < std::min(other + unit_, node.last); ++r) neighbours_.push_back(r);
   }
-  if (found.size() > 1 || children == 1) return;
-  const Replica other = node.first + step;  // the only kept child is the first
-  for (Replica r = other; r < std::min(other + unit_, node.last); ++r) neighbours_.push_back(r);
 }
 
 std::int64_t Replicas::index_of(Replica replica) const {

@@ -33,8 +33,8 @@ class Replicas {
   Replica count() const { return count_; }
   bool are_all_kept() const { return static_cast<Replica>(kept_.size()) == count_; }
   std::span<const Replica> kept() const { return kept_; }  // ascending
-  // Not kept, but needed to see what crosses a block's border: where blocks stand for their
-  // neighbours too, one of those. Ascending.
+  // Not kept, but needed to see what goes from one to the next: wherever a replica or block stands
+  // for others, the next of those. Ascending.
   std::span<const Replica> neighbours() const { return neighbours_; }
   // Index in kept(); -1: not kept.
   std::int64_t index_of(Replica replica) const;
