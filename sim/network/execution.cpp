@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/network/repetition.h"
+
 namespace sim::network {
 
-Execution::Execution(const System& system, Picoseconds now)
+Execution::Execution(const System& system, Picoseconds now, bool skips)
     : system_(system),
       streams_(system.streams.size()),
       heap_(system.streams.size()),
@@ -16,7 +18,11 @@ Execution::Execution(const System& system, Picoseconds now)
   for (const Program& p : system.programs) program_hash_.push_back(program_hash(p));
   outcome_.times.assign(streams_.size(), {});
   outcome_.last_ends.assign(streams_.size(), now);
+  unobserved_until_.assign(system.observed.size(), 0);
+  if (skips) repetition_ = std::make_unique<Repetition>(*this);
 }
+
+Execution::~Execution() = default;
 
 void Execution::begin_iteration(bool is_kept) {
   keeps_ = is_kept;
@@ -33,6 +39,12 @@ void Execution::begin_iteration(bool is_kept) {
     ready_.push_back(stream);
   }
   settle();
+  if (repetition_) repetition_->begin_iteration();
+}
+
+void Execution::set_capacity(std::int32_t resource, std::int64_t capacity) {
+  sharing_.set_capacity(resource, capacity);
+  if (repetition_) repetition_->forget();
 }
 
 // At its next step: counts what the stream must wait for.
@@ -201,6 +213,37 @@ void Execution::wake(std::int32_t stream) {
   }
 }
 
+void Execution::add_to_fingerprint(const Stream& stream, std::int32_t step, Picoseconds at) {
+  fingerprint_.add(program_hash_[static_cast<std::size_t>(stream.program)],
+                   static_cast<std::uint64_t>(step), at - iteration_start_,
+                   static_cast<std::uint64_t>(stream.size));
+}
+
+void Execution::park(std::int32_t stream, Picoseconds at) {
+  parked_[stream] = sharing_.remaining(stream, now_);
+  sharing_.stop(stream);
+  state(stream).is_parked = true;
+  heap_.set(stream, at);
+}
+
+// Leaves word again with those it waits for; what it reserves stays.
+void Execution::wait_again(std::int32_t stream) {
+  const Program& p = program(stream);
+  const Step& step = step_of(stream);
+  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
+    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
+    const Slot& slot = slot_of(stream, wait.slot);
+    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
+      const std::int32_t target = system_.members[static_cast<std::size_t>(m)].stream;
+      const std::int32_t needed =
+          program(target).milestones[static_cast<std::size_t>(wait.milestone)];
+      if (state(target).position < needed) {
+        add_waiter({stream, w, m, needed, state(target).waiter});
+      }
+    }
+  }
+}
+
 void Execution::end(std::int32_t stream) {
   State& s = state(stream);
   const Program& p = program(stream);
@@ -221,14 +264,13 @@ void Execution::end(std::int32_t stream) {
     }
     outcome_.last_ends[static_cast<std::size_t>(stream)] = now_;
   }
-  fingerprint_.add(program_hash_[static_cast<std::size_t>(description.program)],
-                   static_cast<std::uint64_t>(s.position), now_ - iteration_start_,
-                   static_cast<std::uint64_t>(description.size));
+  add_to_fingerprint(description, s.position, now_);
   ++events_;
   s.is_running = s.is_flowing = false;
   s.ended_started_at = s.started_at;
   s.previous_end = now_;
   ++s.position;
+  if (repetition_) repetition_->ended(stream, s.position - 1, s.started_at);
   if (static_cast<std::size_t>(s.position) < p.steps.size()) {
     ready_.push_back(stream);
   } else {
@@ -249,7 +291,10 @@ void Execution::handle_instant() {
     // In the order of the streams, so that records of one instant have an order.
     std::sort(due_.begin(), due_.end());
     for (const std::int32_t stream : due_) {
-      if (state(stream).is_flowing) {
+      if (state(stream).is_parked) {
+        state(stream).is_parked = false;
+        flow(stream, step_of(stream), parked_.at(stream));
+      } else if (state(stream).is_flowing) {
         end(stream);
       } else {
         flow(stream, step_of(stream), Int128{step_of(stream).work} << rate_bits);
@@ -273,7 +318,7 @@ void Execution::observe() {
   observed_load_.resize(system_.observed.size(), -1);
   for (std::size_t i = 0; i < system_.observed.size(); ++i) {
     const Int128 load = sharing_.load(system_.observed[i]);
-    if (load == observed_load_[i]) continue;
+    if (load == observed_load_[i] || now_ < unobserved_until_[i]) continue;
     observed_load_[i] = load;
     outcome_.loads.push_back({static_cast<std::int32_t>(i), now_, load});
   }
@@ -288,6 +333,10 @@ Execution::Pause Execution::advance(Picoseconds limit) {
   for (;;) {
     resolve();
     if (unfinished_ == 0) return Pause::iteration_ended;
+    if (repetition_) {
+      repetition_->look(limit);
+      resolve();  // what jumped no longer flows
+    }
     const Picoseconds next =
         std::min(sharing_.earliest(), heap_.empty() ? never : heap_.earliest());
     if (next == never && limit == never) return Pause::stuck;
@@ -326,11 +375,19 @@ void Execution::adopt(const Execution& coarse, std::span<const std::int32_t> par
       heap_.set(stream, coarse.heap_.at(from));
     }
   }
+  if (repetition_) repetition_->begin_iteration();
 }
 
 void Execution::take(Outcome& outcome) {
   outcome.times = std::move(outcome_.times);
   outcome.last_ends = std::move(outcome_.last_ends);
+  // What was jumped over was recorded before its time.
+  std::stable_sort(outcome_.records.begin(), outcome_.records.end(),
+                   [](const Record& a, const Record& b) { return a.ended_at < b.ended_at; });
+  std::stable_sort(outcome_.loads.begin(), outcome_.loads.end(),
+                   [](const LoadRecord& a, const LoadRecord& b) {
+                     return a.at != b.at ? a.at < b.at : a.observed < b.observed;
+                   });
   outcome.records = std::move(outcome_.records);
   outcome.loads = std::move(outcome_.loads);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +16,8 @@
 
 namespace sim::network {
 
+class Repetition;
+
 // One iteration after the other of a system whose capacities are changed from outside. All streams
 // start an iteration together, when all have ended the one before.
 class Execution {
@@ -22,14 +26,13 @@ class Execution {
   static constexpr Picoseconds never = Sharing::never;
 
   // Starts at `now`. The system outlives the execution; its `changes` and `iterations` are not
-  // looked at.
-  explicit Execution(const System& system, Picoseconds now = 0);
+  // looked at. `skips`: what provably repeats within an iteration is not run.
+  explicit Execution(const System& system, Picoseconds now = 0, bool skips = false);
+  ~Execution();
 
   // Records, times and loads are those of iterations that are kept.
   void begin_iteration(bool is_kept);
-  void set_capacity(std::int32_t resource, std::int64_t capacity) {
-    sharing_.set_capacity(resource, capacity);
-  }
+  void set_capacity(std::int32_t resource, std::int64_t capacity);
   // Goes on to the end of the iteration, or to `limit`: then everything that happens at that
   // instant has been handled, and capacities may be changed before going on.
   Pause advance(Picoseconds limit = never);
@@ -50,6 +53,7 @@ class Execution {
   std::vector<std::int32_t> positions() const;
 
  private:
+  friend class Repetition;
   struct State {
     std::int32_t position = 0;         // steps ended in this iteration
     std::int32_t unmet = 0;            // waits of the next step that are not met
@@ -62,6 +66,7 @@ class Execution {
     std::int32_t waiter = -1;          // first entry in waiters_ of those who wait for this stream
     bool is_flowing = false;           // past its lag
     bool is_running = false;
+    bool is_parked = false;  // flows on, from when the heap says, with parked_
   };
   struct Waiter {
     std::int32_t stream, wait, member, target, next;
@@ -88,6 +93,10 @@ class Execution {
   void flow(std::int32_t stream, const Step& step, Int128 work);
   void end(std::int32_t stream);
   void account(std::int32_t stream, const Step& step);
+  void add_to_fingerprint(const Stream& stream, std::int32_t step, Picoseconds at);
+  // Stops flowing until `at`.
+  void park(std::int32_t stream, Picoseconds at);
+  void wait_again(std::int32_t stream);
   void account_gap(std::int32_t stream);
   void wake(std::int32_t stream);
   void handle_instant();
@@ -107,7 +116,10 @@ class Execution {
   std::int32_t free_waiter_ = -1;
   std::vector<std::int32_t> ready_, due_;
   std::vector<Use> uses_;
-  std::vector<Int128> observed_load_;  // [observed resource]
+  std::vector<Int128> observed_load_;          // [observed resource]
+  std::vector<Picoseconds> unobserved_until_;  // [observed resource] in a part that jumped
+  std::map<std::int32_t, Int128> parked_;      // [stream] what remains
+  std::unique_ptr<Repetition> repetition_;
   Picoseconds now_ = 0, iteration_start_ = 0;
   std::size_t unfinished_ = 0;
   bool keeps_ = false;

@@ -94,7 +94,7 @@ void Driver::change(std::unique_ptr<Execution>& execution) {
   outcome_.records.insert(outcome_.records.end(), records.begin(), records.end());
   std::vector<std::int32_t> parent;
   const System& finer = options_.folding->at_change(capacity_, parent);
-  auto child = std::make_unique<Execution>(finer, execution->now());
+  auto child = std::make_unique<Execution>(finer, execution->now(), options_.skips);
   child->adopt(*execution, parent);
   execution = std::move(child);
 }
@@ -102,7 +102,7 @@ void Driver::change(std::unique_ptr<Execution>& execution) {
 std::optional<Stuck> Driver::run_iteration() {
   apply_changes(now_, nullptr);
   const System& system = options_.folding ? options_.folding->at_barrier(capacity_) : system_;
-  auto execution = std::make_unique<Execution>(system, now_);
+  auto execution = std::make_unique<Execution>(system, now_, options_.skips);
   if (!options_.folding) {
     for (std::size_t r = 0; r < capacity_.size(); ++r) {
       if (capacity_[r] == system_.capacity[r]) continue;

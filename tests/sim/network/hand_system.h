@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -61,12 +64,19 @@ class HandSystem {
     return *this;
   }
 
+  // Equal uses of a stream share a footprint and equal waits a slot, so that rounds of operations
+  // look alike. Otherwise each has its own.
+  HandSystem& share() {
+    shares_ = true;
+    return *this;
+  }
+
   // All streams are accounted and recorded. Milestone n is n steps.
   System take() const {
     System system = result_;
     std::size_t longest = 0;
     for (const auto& operations : operations_) longest = std::max(longest, operations.size());
-    for (const auto& operations : operations_) write(operations, longest, system);
+    for (const auto& operations : operations_) write(operations, longest, shares_, system);
     return system;
   }
 
@@ -85,7 +95,8 @@ class HandSystem {
     return size(system.footprints) - 1 - first;
   }
 
-  static void write(const std::vector<Operation>& operations, std::size_t longest, System& system) {
+  static void write(const std::vector<Operation>& operations, std::size_t longest, bool shares,
+                    System& system) {
     Program program;
     for (std::size_t n = 0; n <= longest; ++n) {
       program.milestones.push_back(static_cast<std::int32_t>(n));
@@ -97,6 +108,12 @@ class HandSystem {
                         .owner = 0,
                         .is_accounted = true,
                         .is_recorded = true};
+    std::map<std::int32_t, std::int32_t> footprint_of;  // [resource]
+    std::map<std::tuple<std::vector<std::int32_t>, std::uint8_t, std::uint8_t,
+                        std::vector<std::int32_t>>,
+             std::int32_t>
+        slot_of;
+    std::vector<std::pair<std::int32_t, std::vector<std::int32_t>>> reservations;  // by slot
     for (const Operation& operation : operations) {
       program.steps.push_back({.lag = operation.lag,
                                .work = operation.work,
@@ -113,17 +130,33 @@ class HandSystem {
       program.labels.push_back(operation.label);
       program.parts.insert(program.parts.end(), operation.parts.begin(), operation.parts.end());
       for (const WaitFor& wait : operation.waits) {
-        std::vector<Coefficient> reserved;
-        for (const std::int32_t resource : wait.reserve) reserved.push_back({.resource = resource});
-        const std::int32_t reserve = reserved.empty() ? -1 : footprint(reserved, 0, system);
-        program.waits.push_back({size(system.slots) - stream.first_slot, wait.steps, reserve >= 0});
+        const auto [slot, is_new] =
+            slot_of.try_emplace({wait.streams, wait.kind_in_progress, wait.kind_late, wait.reserve},
+                                size(system.slots) - stream.first_slot);
+        if (!shares) slot->second = size(system.slots) - stream.first_slot;
+        program.waits.push_back({slot->second, wait.steps, !wait.reserve.empty()});
+        if (!is_new && shares) continue;
+        reservations.emplace_back(size(system.slots), wait.reserve);
         system.slots.push_back(
             {size(system.members), size(wait.streams), wait.kind_in_progress, wait.kind_late});
-        for (const std::int32_t member : wait.streams) system.members.push_back({member, reserve});
+        for (const std::int32_t member : wait.streams) system.members.push_back({member});
       }
       for (const Use& use : operation.uses) {
-        program.uses.push_back(
-            {footprint({{.resource = use.resource}}, stream.first_footprint, system), use.amount});
+        const auto [known, is_new] = footprint_of.try_emplace(use.resource, -1);
+        if (is_new || !shares) {
+          known->second = footprint({{.resource = use.resource}}, stream.first_footprint, system);
+        }
+        program.uses.push_back({known->second, use.amount});
+      }
+    }
+    for (const auto& [slot, resources] : reservations) {
+      if (resources.empty()) continue;
+      std::vector<Coefficient> reserved;
+      for (const std::int32_t resource : resources) reserved.push_back({.resource = resource});
+      const std::int32_t place = footprint(reserved, 0, system);
+      const Slot& s = system.slots[static_cast<std::size_t>(slot)];
+      for (std::int32_t m = s.first; m < s.first + s.count; ++m) {
+        system.members[static_cast<std::size_t>(m)].footprint = place;
       }
     }
     system.programs.push_back(std::move(program));
@@ -131,6 +164,7 @@ class HandSystem {
   }
 
   System result_;
+  bool shares_ = false;
   std::vector<std::vector<Operation>> operations_;  // [stream]
 };
 
