@@ -18,9 +18,16 @@ void print_groups(const plan::Plan& plan) {
   fmt::print("\nrank groups\n");
   for (const auto dimension : {plan::Dimension::tensor, plan::Dimension::context,
                                plan::Dimension::data, plan::Dimension::pipeline}) {
-    const auto groups = grid.groups(dimension);
-    fmt::print("  {:9} {} of {} ranks, the first: {}\n", plan::name(dimension), groups.size(),
-               groups.front().size(), fmt::join(groups.front(), " "));
+    const int size = grid.extent(dimension), stride = grid.stride(dimension);
+    constexpr int shown_max = 16;
+    std::vector<std::string> first;
+    for (int i = 0; i < std::min(size, shown_max); ++i) first.push_back(std::to_string(i * stride));
+    if (size > shown_max) {
+      first.back() = "...";
+      first.push_back(std::to_string((size - 1) * stride));
+    }
+    fmt::print("  {:9} {} of {} ranks, the first: {}\n", plan::name(dimension), grid.ranks() / size,
+               size, fmt::join(first, " "));
   }
 }
 

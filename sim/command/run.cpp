@@ -48,6 +48,20 @@ int stuck(const training::Stuck& stuck, const Common& common) {
   return exit_cannot_proceed;
 }
 
+int too_large(const training::TooLarge& large, const Common& common) {
+  Diagnostics diagnostics;
+  diagnostics.error(
+      {},
+      fmt::format("{} ranks would be simulated one by one; {} is the most", large.ranks,
+                  training::TooLarge::most),
+      "few of them provably do the same: replicas can stand for each other only where hosts, "
+      "leaves "
+      "and pods hold whole blocks of them, paths are sprayed and gradients are reduced along rings",
+      "see docs/decisions/0017");
+  report(diagnostics, common);
+  return exit_wrong_input;
+}
+
 }  // namespace
 
 int run(const std::vector<std::string>& arguments) {
@@ -78,6 +92,9 @@ int run(const std::vector<std::string>& arguments) {
   loaded->job.skips = !(*values)["no-skip"].as<bool>();
   auto outcome = training::simulate(loaded->job);
   if (const auto* s = std::get_if<training::Stuck>(&outcome)) return stuck(*s, common);
+  if (const auto* large = std::get_if<training::TooLarge>(&outcome)) {
+    return too_large(*large, common);
+  }
   auto& result = std::get<training::Result>(outcome);
   for (const Diagnostic& d : diagnostics.sorted()) result.warnings.push_back(d.message);
   if (!(*values)["no-advice"].as<bool>()) result.advice = training::advice(loaded->job, result);

@@ -31,7 +31,8 @@ class Replicas {
   Replicas(Replica count, Replica unit, std::vector<Replica> blocks, std::vector<Mark> marks);
 
   Replica count() const { return count_; }
-  bool are_all_kept() const { return static_cast<Replica>(kept_.size()) == count_; }
+  bool are_all_kept() const { return kept_count() == count_; }
+  Replica kept_count() const { return static_cast<Replica>(kept_.size()); }
   std::span<const Replica> kept() const { return kept_; }  // ascending
   // Not kept, but needed to see what goes from one to the next: wherever a replica or block stands
   // for others, the next of those. Ascending.

@@ -7,12 +7,27 @@
 namespace sim::network {
 namespace {
 
-constexpr std::int32_t steps_min = 48;         // below, there is little to gain
-constexpr std::int32_t groupings = 8;          // of an iteration
-constexpr std::size_t snapshots_max = 8;       // periods of so many strides are found
+constexpr std::int32_t periods_min = 40;  // of the longest program; with fewer, looking costs more
+constexpr std::int32_t groupings = 8;     // of an iteration
+constexpr std::size_t snapshots_max = 8;  // periods of so many strides are found
 constexpr std::int32_t states_kept_max = 200;  // then the part is given up until the next grouping
 
 }  // namespace
+
+// The smallest p such that the middle third of the sequence repeats after p; 0: there is none.
+std::int32_t Repetition::middle_period(const std::vector<std::int32_t>& sequence) {
+  const std::size_t first = sequence.size() / 3, count = sequence.size() - 2 * first;
+  const std::int32_t* middle = sequence.data() + first;
+  // Knuth, Morris and Pratt: the longest border of every prefix.
+  std::vector<std::size_t> border(count + 1, 0);
+  for (std::size_t i = 1, k = 0; i < count; ++i) {
+    while (k > 0 && middle[i] != middle[k]) k = border[k];
+    if (middle[i] == middle[k]) ++k;
+    border[i + 1] = k;
+  }
+  const std::size_t period = count - border[count];
+  return 2 * period <= count ? static_cast<std::int32_t>(period) : 0;
+}
 
 void Repetition::begin_iteration() {
   parts_.clear();
@@ -27,7 +42,11 @@ void Repetition::begin_iteration() {
       longest_ = static_cast<std::int32_t>(s);
     }
   }
-  if (most < static_cast<std::size_t>(steps_min)) longest_ = -1;
+  if (longest_ >= 0) {
+    const std::int32_t program = system.streams[static_cast<std::size_t>(longest_)].program;
+    const std::int32_t period = middle_period(contents(program));
+    if (period == 0 || static_cast<std::int32_t>(most) < periods_min * period) longest_ = -1;
+  }
   group_at_ = static_cast<std::int32_t>(most) / groupings;
   part_of_.assign(system.streams.size(), -1);
   index_of_.assign(system.streams.size(), -1);

@@ -66,6 +66,7 @@ class Repetition {
   void join(const std::vector<char>& is_still, std::vector<std::int32_t>& user);
   bool stands_still(std::int32_t stream) const;
   void pace(Part& part);
+  static std::int32_t middle_period(const std::vector<std::int32_t>& sequence);
   const std::vector<std::int32_t>& contents(std::int32_t program);
   std::int32_t content(std::int32_t stream, std::int32_t step) {
     return contents(run_.system_.streams[static_cast<std::size_t>(stream)]

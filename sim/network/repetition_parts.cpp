@@ -28,21 +28,6 @@ class Sets {
   std::vector<std::int32_t> parent_;
 };
 
-// The smallest p such that the middle third of the sequence repeats after p; 0: there is none.
-std::int32_t middle_period(const std::vector<std::int32_t>& sequence) {
-  const std::size_t first = sequence.size() / 3, count = sequence.size() - 2 * first;
-  const std::int32_t* middle = sequence.data() + first;
-  // Knuth, Morris and Pratt: the longest border of every prefix.
-  std::vector<std::size_t> border(count + 1, 0);
-  for (std::size_t i = 1, k = 0; i < count; ++i) {
-    while (k > 0 && middle[i] != middle[k]) k = border[k];
-    if (middle[i] == middle[k]) ++k;
-    border[i + 1] = k;
-  }
-  const std::size_t period = count - border[count];
-  return 2 * period <= count ? static_cast<std::int32_t>(period) : 0;
-}
-
 }  // namespace
 
 // Ended, or waiting for something that is not near.

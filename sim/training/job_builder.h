@@ -56,6 +56,7 @@ class JobBuilder {
   const JobCosts& costs(int rank);
   void make_stages();
   void choose_replicas();
+  void list_ranks();
   bool reduces_along_rings(const ReplicaPlan& plan) const;
   std::vector<DeviceIndex> data_group(const ReplicaPlan& plan, int rank) const;
   Communicator data_communicator(const ReplicaPlan& plan, int rank) const;

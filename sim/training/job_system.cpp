@@ -73,6 +73,13 @@ JobSystem JobBuilder::build() {
   find_disturbed();
   make_stages();
   choose_replicas();
+  const std::int64_t ranks =
+      static_cast<std::int64_t>(plan_.replicas.kept_count()) * (grid_.ranks() / job_.plan.data);
+  if (ranks > TooLarge::most) {
+    result_.too_large = TooLarge{ranks};
+    return std::move(result_);
+  }
+  list_ranks();
   make_lanes();
   make_compute();
   make_pipeline();

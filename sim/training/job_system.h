@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct JobSystem {
   std::vector<double> amounts;            // [resource] through it in one iteration
   std::map<std::string, JobCosts> costs;  // by device type
   std::vector<std::string> extrapolated;
+  std::optional<TooLarge> too_large;  // then nothing else is there
 };
 
 // Rank r runs on device r of the cluster.

@@ -62,7 +62,10 @@ void JobBuilder::choose_replicas() {
     plan_ = {};
     plan_.replicas = fold::Replicas::all(job_.plan.data);
   }
-  // Ranks whose replica is kept, without looking at the others.
+}
+
+// Ranks whose replica is kept, without looking at the others.
+void JobBuilder::list_ranks() {
   const plan::Plan& p = job_.plan;
   for (int pipeline = 0; pipeline < p.stages; ++pipeline) {
     for (int context = 0; context < p.context; ++context) {

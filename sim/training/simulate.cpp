@@ -52,8 +52,9 @@ void fill_fold(const JobSystem& system, const fold::Folded* folding, Result& res
 
 }  // namespace
 
-std::variant<Result, Stuck> simulate(const Job& job) {
+std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
   JobSystem system = job.operations.empty() ? job_system(job) : hand_system(job);
+  if (system.too_large) return *system.too_large;
   const std::vector<ObservedLinks> links = link_classes(job, system, 20);
   for (const ObservedLinks& observed : links) system.system.observed.push_back(observed.resource);
   drop_never_binding(system.system);

@@ -13,7 +13,7 @@ namespace sim::training {
 using network::Stuck;
 
 // REQUIRES: the plan has no problems, every device type has a profile, rank r fits on device r.
-std::variant<Result, Stuck> simulate(const Job& job);
+std::variant<Result, Stuck, TooLarge> simulate(const Job& job);
 
 // What to change next: variations of the plan that fit and are faster, best first, each with its
 // iteration time from a run of its own. Nothing when the job is too large to try them at once.

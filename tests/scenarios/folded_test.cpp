@@ -156,3 +156,17 @@ TEST_CASE("folded jobs: every worked scenario and the quickstart, as with every 
     check_equal(both.folded, both.whole);
   }
 }
+
+TEST_CASE("folded jobs: where a hash chooses the paths, fewer do the same, and it is still exact") {
+  const auto file = repository() / "scenarios/quickstart.yaml";
+  const auto classes = [&](const char* routing) {
+    const std::vector<scenario::Override> overrides = {
+        {"cluster.fabric", fmt::format("{{kind: leaf-spine, hosts_per_group: 1, link: 400 Gbit/s, "
+                                       "latency: 0.6 us, oversubscription: 4, routing: {}}}",
+                                       routing)}};
+    const training::Result folded = run_scenario(file, overrides).result;
+    check_equal(folded, run_scenario(file, overrides, false, false).result);
+    return folded.fold.rank_classes;
+  };
+  CHECK(classes("sprayed") < classes("hashed"));
+}

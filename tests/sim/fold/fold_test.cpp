@@ -154,3 +154,51 @@ TEST_CASE("fold: a six-cycle of flows on shared links folds to one flow, as two 
   CHECK(outcome.events == 1);
   check_equal(outcome, whole(system));
 }
+
+TEST_CASE("fold: over one link of a class or over two of them -> one class, by max-min (C2)") {
+  // u crosses links 0 and 1, v crosses link 2; each link has one other flow. Proportional fairness
+  // would give u a third and v a half; here both get a half, and the others of their links too.
+  HandSystem hand;
+  std::vector<std::int32_t> links;
+  for (int i = 0; i < 3; ++i) links.push_back(hand.resource("l" + std::to_string(i), 60));
+  hand.stream("u", {{.work = 500, .uses = {{links[0], 60}, {links[1], 60}}}});
+  hand.stream("v", {{.work = 500, .uses = {{links[2], 60}, {links[2], 0}}}});
+  for (int i = 0; i < 3; ++i)
+    hand.stream("w", {{.work = 500, .uses = {{links[std::size_t(i)], 60}}}});
+  const System system = hand.take();
+  const Outcome outcome = folded(system);
+  CHECK(outcome.last_ends == std::vector<Picoseconds>(5, 1000));
+  check_equal(outcome, whole(system));
+}
+
+TEST_CASE("fold: two of a class at one server -> both end when both are served; nobody is first") {
+  // A queue would end one at 10 and the other at 20, by its number.
+  HandSystem hand;
+  const auto server = hand.resource("server", 100);
+  for (int i = 0; i < 2; ++i) hand.stream("a", {{.work = 10, .uses = {{server, 100}}}});
+  const System system = hand.take();
+  CHECK(lump(system, system.capacity).stream.size() == 1);
+  CHECK(folded(system).last_ends == std::vector<Picoseconds>{20, 20});
+  CHECK(whole(system).last_ends == std::vector<Picoseconds>{20, 20});
+}
+
+TEST_CASE(
+    "fold: a fault that is repaired -> split while it lasts, one class from the next barrier") {
+  HandSystem hand;
+  std::vector<std::int32_t> links;
+  for (int i = 0; i < 8; ++i) links.push_back(hand.resource("l" + std::to_string(i), 10));
+  for (int i = 0; i < 8; ++i) {
+    hand.stream("s", {{.work = 100, .uses = {{links[std::size_t(i)], 10}}}});
+  }
+  hand.change(130, links[5], 5).change(150, links[5], 10);
+  const System system = hand.iterations(4).take();
+  Folded folding(system);
+  const auto result = network::run(system, {&folding, true});
+  const auto& outcome = std::get<Outcome>(result);
+  // From 100 on: 30 at full speed, 20 at half, 60 at full.
+  CHECK(outcome.iteration_ends == std::vector<Picoseconds>{100, 210, 310, 410});
+  CHECK(folding.lumping().stream.size() == 1);
+  // One, then one and another, then one for both that are left.
+  CHECK(outcome.events == 1 + 2 + 1);
+  check_equal(folded(system), whole(system));
+}
