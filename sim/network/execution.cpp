@@ -27,6 +27,7 @@ Execution::~Execution() = default;
 void Execution::begin_iteration(bool is_kept) {
   keeps_ = is_kept;
   unfinished_ = 0;
+  is_unobserved_ = true;
   iteration_start_ = now_;
   fingerprint_ = {};
   for (std::size_t s = 0; s < streams_.size(); ++s) {
@@ -280,8 +281,8 @@ void Execution::settle() {
 }
 
 void Execution::resolve() {
-  sharing_.resolve(now_);
-  if (keeps_) observe();
+  const bool has_changed = sharing_.resolve(now_);
+  if (keeps_ && (has_changed || is_unobserved_)) observe();
 }
 
 Execution::Pause Execution::advance(Picoseconds limit) {
@@ -289,8 +290,7 @@ Execution::Pause Execution::advance(Picoseconds limit) {
     resolve();
     if (unfinished_ == 0) return Pause::iteration_ended;
     if (repetition_) {
-      repetition_->look(limit);
-      resolve();  // what jumped no longer flows
+      if (repetition_->look(limit)) resolve();  // what jumped no longer flows
     }
     const Picoseconds next =
         std::min(sharing_.earliest(), heap_.empty() ? never : heap_.earliest());

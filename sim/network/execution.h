@@ -123,6 +123,7 @@ class Execution {
   Picoseconds now_ = 0, iteration_start_ = 0;
   std::size_t unfinished_ = 0;
   bool keeps_ = false;
+  bool is_unobserved_ = true;  // loads may differ from the last ones, whatever changes now
 };
 
 // A number for what a program does; programs that differ in any figure have different ones.

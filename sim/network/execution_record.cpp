@@ -42,6 +42,7 @@ void Execution::account(std::int32_t stream, const Step& step) {
 }
 
 void Execution::observe() {
+  is_unobserved_ = false;
   observed_load_.resize(system_.observed.size(), -1);
   for (std::size_t i = 0; i < system_.observed.size(); ++i) {
     const Int128 load = sharing_.load(system_.observed[i]);

@@ -98,18 +98,20 @@ void Repetition::ended(std::int32_t stream, std::int32_t step, Picoseconds start
   if (stream == part.pacer && (step + 1) % part.stride == 0) due_.push_back(p);
 }
 
-void Repetition::look(Picoseconds limit) {
-  if (longest_ < 0) return;
+bool Repetition::look(Picoseconds limit) {
+  if (longest_ < 0) return false;
+  bool has_jumped = false;
   for (const std::int32_t p : due_) {
     Part& part = parts_[static_cast<std::size_t>(p)];
-    if (!part.is_over) examine(part, limit);
+    if (!part.is_over && examine(part, limit)) has_jumped = true;
   }
   due_.clear();
   const std::int32_t position = run_.state(longest_).position;
-  if (position < group_at_) return;
+  if (position < group_at_) return has_jumped;
   const auto steps = static_cast<std::int32_t>(run_.program(longest_).steps.size());
   group_at_ = position + std::max(steps / groupings, 1);
   if (group_at_ < steps) group();
+  return has_jumped;
 }
 
 Repetition::Snapshot Repetition::snapshot(const Part& part) {
@@ -148,7 +150,7 @@ Repetition::Snapshot Repetition::snapshot(const Part& part) {
   return result;
 }
 
-void Repetition::examine(Part& part, Picoseconds limit) {
+bool Repetition::examine(Part& part, Picoseconds limit) {
   Snapshot now = snapshot(part);
   for (auto before = part.snapshots.rbegin(); before != part.snapshots.rend(); ++before) {
     if (before->hash != now.hash || before->at == now.at) continue;
@@ -159,11 +161,12 @@ void Repetition::examine(Part& part, Picoseconds limit) {
     part.is_over = true;
     part.snapshots.clear();
     part.log.clear();
-    return;
+    return true;
   }
   part.snapshots.push_back(std::move(now));
   if (part.snapshots.size() > snapshots_max) part.snapshots.pop_front();
   if (++part.kept > states_kept_max) part.is_over = true;
+  return false;
 }
 
 // Whether `b` is `a`, later. What a stream that was at the same point did must be the same.

@@ -25,7 +25,8 @@ class Repetition {
   // A step of the stream has ended; its position is past it.
   void ended(std::int32_t stream, std::int32_t step, Picoseconds started_at);
   // After an instant has been handled, rates included. Nothing jumps to `limit` or beyond.
-  void look(Picoseconds limit);
+  // Returns whether anything jumped.
+  bool look(Picoseconds limit);
 
  private:
   using State = Execution::State;
@@ -73,7 +74,7 @@ class Repetition {
                         .program)[static_cast<std::size_t>(step)];
   }
   Snapshot snapshot(const Part& part);
-  void examine(Part& part, Picoseconds limit);
+  bool examine(Part& part, Picoseconds limit);
   bool is_repeated(const Part& part, const Snapshot& before, const Snapshot& now);
   bool is_shifted(std::int32_t stream, const State& a, const State& b, Picoseconds by);
   std::int64_t repeats(const Part& part, const Snapshot& before, const Snapshot& now,

@@ -116,8 +116,8 @@ bool Sharing::update_level(RateGroups::Group group) {
   return true;
 }
 
-void Sharing::resolve(Picoseconds now) {
-  if (touched_.empty() && moving_.empty() && groups_.stale().empty()) return;
+bool Sharing::resolve(Picoseconds now) {
+  if (touched_.empty() && moving_.empty() && groups_.stale().empty()) return false;
   regroup(now);
   gathered_.clear();
   if (!refill()) {
@@ -130,6 +130,7 @@ void Sharing::resolve(Picoseconds now) {
     groups_.set_rate(group, groups_[group].level_rate, now);
   }
   groups_.refresh();
+  return true;
 }
 
 }  // namespace sim::network

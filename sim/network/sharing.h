@@ -42,7 +42,8 @@ class Sharing {
 
   // Brings all rates up to date. What follows is true only after that. A change is followed to
   // where it alters something; a change of much is followed to all that it could alter.
-  void resolve(Picoseconds now);
+  // Returns whether there was any change.
+  bool resolve(Picoseconds now);
   // A change is followed for so many looks at groups, for each there is, before it counts as one of
   // much. Results do not depend on it.
   void set_patience(std::size_t looks) { patience_ = looks; }
