@@ -20,6 +20,14 @@ struct Seen {
   bool operator==(const Seen& other) const { return key() == other.key() && count == other.count; }
 };
 
+// Single vertices only, and those of one label next to each other.
+bool is_grouped(std::span<const Sight> sights) {
+  for (std::size_t i = 0; i < sights.size(); ++i) {
+    if (sights[i].also >= 0 || (i > 0 && sights[i].label < sights[i - 1].label)) return false;
+  }
+  return true;
+}
+
 class Refinement {
  public:
   Refinement(const SightGraph& graph, int hash_bits)
@@ -37,6 +45,7 @@ class Refinement {
   void colour();
   void fill_watchers();
   void look(Vertex v);
+  static void add(Signature& sum, std::uint32_t label, Class c, Class also, std::uint64_t count);
   Signature signature(Vertex v);
   void round();
   void split(Class c, std::vector<std::pair<Signature, Vertex>>& looked);
@@ -54,6 +63,9 @@ class Refinement {
   std::vector<char> is_dirty_;               // [vertex]
   std::vector<Vertex> renamed_;
   std::vector<Seen> seen_;  // by the vertex last looked at
+  // [class] of the (vertex, label) that last saw it
+  std::vector<std::uint64_t> stamps_;
+  std::uint64_t stamp_ = 0;
 };
 
 void Refinement::colour() {
@@ -110,18 +122,43 @@ void Refinement::look(Vertex v) {
   for (Seen& s : seen_) s.count = 1;
 }
 
+// A sum over what is seen: it does not depend on the order.
+void Refinement::add(Signature& sum, std::uint32_t label, Class c, Class also,
+                     std::uint64_t count) {
+  const std::uint64_t place =
+      (std::uint64_t{static_cast<std::uint32_t>(c)} << 32) ^ static_cast<std::uint32_t>(also);
+  const std::uint64_t what = engine::mix(engine::mix(label) ^ place);
+  sum.first += count * what;
+  sum.second += count * engine::mix(what ^ 0x5bd1e9955bd1e995ULL);
+}
+
+// Of equal sights that are not counted, only the first is added; where they stand together, that
+// is seen without sorting.
 Refinement::Signature Refinement::signature(Vertex v) {
-  look(v);
-  Signature s{1, 2};
-  for (const Seen& seen : seen_) {
-    const std::uint64_t place = (std::uint64_t{static_cast<std::uint32_t>(seen.vertex)} << 32) ^
-                                static_cast<std::uint32_t>(seen.also);
-    const std::uint64_t what = engine::mix(
-        engine::mix(seen.label ^ (static_cast<std::uint64_t>(seen.count) << 32)) ^ place);
-    s.first = engine::mix(s.first ^ what);
-    s.second = engine::mix(s.second + what);
+  const bool counts = graph_.counts[static_cast<std::size_t>(v)];
+  const auto sights = graph_.sights_of(v);
+  Signature sum{1, 2};
+  if (counts) {
+    for (const Sight& s : sights) {
+      add(sum, s.label, class_of(s.vertex), s.also < 0 ? -1 : class_of(s.also),
+          static_cast<std::uint64_t>(s.count));
+    }
+  } else if (is_grouped(sights)) {
+    stamps_.resize(class_size_.size(), 0);
+    std::uint32_t label = 0;
+    ++stamp_;
+    for (const Sight& s : sights) {
+      if (std::exchange(label, s.label) != s.label) ++stamp_;
+      const Class c = class_of(s.vertex);
+      if (std::exchange(stamps_[static_cast<std::size_t>(c)], stamp_) == stamp_) continue;
+      add(sum, s.label, c, -1, 1);
+    }
+  } else {
+    look(v);
+    for (const Seen& s : seen_) add(sum, s.label, s.vertex, s.also, 1);
   }
-  return {s.first & mask_, mask_ == ~std::uint64_t{0} ? s.second : 0};
+  const bool is_whole = mask_ == ~std::uint64_t{0};
+  return {sum.first & mask_, is_whole ? sum.second : 0};
 }
 
 void Refinement::rename(std::span<const std::pair<Signature, Vertex>> part) {

@@ -134,6 +134,9 @@ std::vector<std::uint32_t> stream_colours(const System& system, const std::vecto
   return result;
 }
 
+// Labels of uses come after those of slots.
+constexpr std::uint32_t use_label = 1U << 30;
+
 // Streams, then resources.
 SightGraph sight_graph(const System& system, std::span<const std::int64_t> capacity,
                        const Lumping* start) {
@@ -149,7 +152,7 @@ SightGraph sight_graph(const System& system, std::span<const std::int64_t> capac
       const network::Slot& slot = system.slots[static_cast<std::size_t>(stream.first_slot + k)];
       for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
         graph.add_sight({.vertex = system.members[static_cast<std::size_t>(m)].stream,
-                         .label = static_cast<std::uint32_t>(2 * k)});
+                         .label = static_cast<std::uint32_t>(k)});
       }
     }
     for (const std::int32_t f : named.footprints) {  // C2
@@ -159,7 +162,7 @@ SightGraph sight_graph(const System& system, std::span<const std::int64_t> capac
         const std::int32_t resource = system.coefficients[static_cast<std::size_t>(c)].resource;
         if (is_passive(system, resource)) continue;
         graph.add_sight(
-            {.vertex = streams + resource, .label = static_cast<std::uint32_t>(2 * f + 1)});
+            {.vertex = streams + resource, .label = use_label + static_cast<std::uint32_t>(f)});
       }
     }
   }
