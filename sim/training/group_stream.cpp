@@ -35,6 +35,30 @@ JobBuilder::GroupMembers JobBuilder::members_of(const GroupSpec& spec) {
   return members;
 }
 
+network::Program JobBuilder::group_program(const GroupSpec& spec, const std::vector<int>& stages,
+                                           const std::vector<TransferCost>& costs,
+                                           const std::vector<std::int32_t>& footprint,
+                                           std::int64_t reserve) {
+  ProgramWriter writer;
+  for (std::size_t i = 0; i < spec.steps.size(); ++i) {
+    ProgramWriter::StepSpec step{.label = spec.steps[i].label,
+                                 .category = spec.steps[i].category,
+                                 .lag = costs[i].lag,
+                                 .work = costs[i].work,
+                                 .weight = costs[i].weight,
+                                 .reserve = reserve};
+    for (std::size_t slot = 0; slot < stages.size(); ++slot) {
+      for (const int milestone : spec.milestones(i, stages[slot])) {
+        step.waits.push_back({static_cast<std::int32_t>(slot), milestone, reserve > 0});
+      }
+    }
+    if (costs[i].work > 0) step.uses.push_back({footprint[i], costs[i].amount});
+    writer.add(step);
+    writer.reach(static_cast<std::int32_t>(i));
+  }
+  return writer.take();
+}
+
 StreamId JobBuilder::group_stream(const GroupSpec& spec) {
   GroupMembers members = members_of(spec);
   std::vector<const Path*> paths;
@@ -47,29 +71,19 @@ StreamId JobBuilder::group_stream(const GroupSpec& spec) {
   const std::int64_t reserve =
       std::llround(collective_share(static_cast<int>(spec.group->members().front())) *
                    static_cast<double>(multiprocessors_one));
-  ProgramWriter writer;
   std::string key = fmt::format("{} {}", spec.key, members.slots.size());
-  for (std::size_t i = 0; i < spec.steps.size(); ++i) {
-    const auto [path, cost] = spec.group->cost(spec.steps[i].operation, spec.steps[i].size);
-    ProgramWriter::StepSpec step{.label = spec.steps[i].label,
-                                 .category = spec.steps[i].category,
-                                 .lag = cost.lag,
-                                 .work = cost.work,
-                                 .weight = cost.weight,
-                                 .reserve = reserve};
-    for (std::size_t slot = 0; slot < members.stages.size(); ++slot) {
-      for (const int milestone : spec.milestones(i, members.stages[slot])) {
-        step.waits.push_back({static_cast<std::int32_t>(slot), milestone, reserve > 0});
-      }
-    }
-    const std::int32_t footprint = footprint_of(path);
-    if (cost.work > 0) step.uses.push_back({footprint, cost.amount});
-    key += fmt::format(" {}/{}/{}/{}", cost.lag, cost.work, cost.amount, footprint);
-    writer.add(step);
-    writer.reach(static_cast<std::int32_t>(i));
+  std::vector<TransferCost> costs;
+  std::vector<std::int32_t> footprint;  // [step]
+  for (const TensorStep& step : spec.steps) {
+    const auto [path, cost] = spec.group->cost(step.operation, step.size);
+    costs.push_back(cost);
+    footprint.push_back(footprint_of(path));
+    fmt::format_to(std::back_inserter(key), " {}/{}/{}/{}", cost.lag, cost.work, cost.amount,
+                   footprint.back());
   }
-  const StreamId stream = builder_.add_stream(
-      spec.name, builder_.program(key, [&] { return writer.take(); }), spec.owner);
+  const std::int32_t program = builder_.program(
+      key, [&] { return group_program(spec, members.stages, costs, footprint, reserve); });
+  const StreamId stream = builder_.add_stream(spec.name, program, spec.owner);
   builder_.stream(stream).size = spec.size;
   // Paths come first, so that programs do not depend on the number of members.
   std::vector<SystemBuilder::FootprintSpec> footprints;

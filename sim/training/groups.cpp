@@ -45,31 +45,18 @@ void JobBuilder::make_unmerged_tensor_streams() {
   }
 }
 
-// Transfers of one lane to its neighbour, in the order of its passes.
-void JobBuilder::make_send(int index, bool is_forward) {
-  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
-  const int stages = job_.plan.stages;
-  const int last = stages * job_.plan.virtual_stages - 1;
-  const int target_stage = (lane.stage + (is_forward ? 1 : stages - 1)) % stages;
-  std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
-  for (const int rank : lane.ranks) {
-    plan::Coordinates c = grid_.coordinates(rank);
-    c.pipeline = target_stage;
-    pairs.emplace_back(rank, grid_.rank(c));
-  }
-  const Profile& p = profile(lane.ranks.front());
-  const Path path = side_by_side(cluster_, p, pairs);
-  TransferCost cost = transfer_cost(path, costs(lane.ranks.front()).boundary);
-  cost.lag += to_picoseconds(job_.stack.pipeline_overhead);
-  const int multiprocessors = std::max(p.device().multiprocessors, 1);
-  const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
-  const std::int64_t reserve = is_ideal ? 0 : multiprocessors_one * path.channels / multiprocessors;
+bool JobBuilder::sends(const Lane& lane, const Pass& pass, bool is_forward) const {
+  if ((pass.kind == Pass::Kind::forward) != is_forward) return false;
+  const int position = pass.virtual_stage * job_.plan.stages + lane.stage;
+  return is_forward ? position < job_.plan.stages * job_.plan.virtual_stages - 1 : position > 0;
+}
+
+network::Program JobBuilder::send_program(const Lane& lane, bool is_forward,
+                                          const TransferCost& cost, std::int64_t reserve) const {
   const Milestones m{job_.plan.micro_batches(), job_.plan.virtual_stages, 0};
   ProgramWriter writer;
   for (const Pass& pass : passes_[static_cast<std::size_t>(lane.stage)]) {
-    if ((pass.kind == Pass::Kind::forward) != is_forward) continue;
-    const int position = pass.virtual_stage * stages + lane.stage;
-    if (is_forward ? position == last : position == 0) continue;
+    if (!sends(lane, pass, is_forward)) continue;
     const int milestone = is_forward ? m.forward(pass.virtual_stage, pass.micro_batch)
                                      : m.backward(pass.virtual_stage, pass.micro_batch);
     ProgramWriter::StepSpec spec{
@@ -87,12 +74,38 @@ void JobBuilder::make_send(int index, bool is_forward) {
     writer.add(spec);
     writer.reach(m.forward(pass.virtual_stage, pass.micro_batch));
   }
-  if (writer.size() == 0) return;
+  return writer.take();
+}
+
+// Transfers of one lane to its neighbour, in the order of its passes.
+void JobBuilder::make_send(int index, bool is_forward) {
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  const std::vector<Pass>& passes = passes_[static_cast<std::size_t>(lane.stage)];
+  const bool sends_any = std::any_of(passes.begin(), passes.end(), [&](const Pass& pass) {
+    return sends(lane, pass, is_forward);
+  });
+  if (!sends_any) return;
+  const int stages = job_.plan.stages;
+  const int target_stage = (lane.stage + (is_forward ? 1 : stages - 1)) % stages;
+  std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
+  for (const int rank : lane.ranks) {
+    plan::Coordinates c = grid_.coordinates(rank);
+    c.pipeline = target_stage;
+    pairs.emplace_back(rank, grid_.rank(c));
+  }
+  const Profile& p = profile(lane.ranks.front());
+  const Path path = side_by_side(cluster_, p, pairs);
+  TransferCost cost = transfer_cost(path, costs(lane.ranks.front()).boundary);
+  cost.lag += to_picoseconds(job_.stack.pipeline_overhead);
+  const int multiprocessors = std::max(p.device().multiprocessors, 1);
+  const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
+  const std::int64_t reserve = is_ideal ? 0 : multiprocessors_one * path.channels / multiprocessors;
   const std::string key = fmt::format("send {} {} {}/{}/{}/{}", is_forward, lane.stage, cost.lag,
                                       cost.work, cost.amount, reserve);
-  const StreamId stream =
-      builder_.add_stream(lane_label(lane, is_forward ? "send forward" : "send backward"),
-                          builder_.program(key, [&] { return writer.take(); }), lane.ranks.front());
+  const std::int32_t program =
+      builder_.program(key, [&] { return send_program(lane, is_forward, cost, reserve); });
+  const StreamId stream = builder_.add_stream(
+      lane_label(lane, is_forward ? "send forward" : "send backward"), program, lane.ranks.front());
   builder_.set_slots(stream, {{{{lane.compute, 0}}, Category::other, Category::other}});
   builder_.set_footprints(stream, {builder_.multiprocessors_of(devices(lane.ranks)),
                                    builder_.path(path, count_for(lane.ranks.front()))});

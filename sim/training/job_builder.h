@@ -82,6 +82,9 @@ class JobBuilder {
   void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
   void make_unmerged_tensor_streams();
   void make_pipeline();
+  bool sends(const Lane& lane, const plan::Pass& pass, bool is_forward) const;
+  network::Program send_program(const Lane& lane, bool is_forward, const TransferCost& cost,
+                                std::int64_t reserve) const;
   void make_send(int lane, bool is_forward);
   void make_data();
   void make_data_stream(const std::vector<int>& ranks, int stage);
@@ -91,6 +94,10 @@ class JobBuilder {
   bool is_recorded(const Lane& lane) const;
   Milestones milestones_of(int stage) const;
   GroupMembers members_of(const GroupSpec& spec);
+  static network::Program group_program(const GroupSpec& spec, const std::vector<int>& stages,
+                                        const std::vector<TransferCost>& costs,
+                                        const std::vector<std::int32_t>& footprint,
+                                        std::int64_t reserve);
   StreamId group_stream(const GroupSpec& spec);
   double collective_share(int rank) const;
   std::vector<DeviceIndex> devices(const std::vector<int>& ranks) const {
