@@ -76,6 +76,7 @@ class JobBuilder {
   std::optional<DeviceCapacity> constant_capacity(const std::vector<int>& ranks,
                                                   const Communicator* tensor);
   std::string lane_key(int lane);
+  const std::string& signature(const Communicator& group);
   LanePrograms programs_of(int lane);
   void count_merged(int lane, const LanePrograms& programs);
   void make_compute();
@@ -124,6 +125,7 @@ class JobBuilder {
   std::vector<std::int32_t> tensor_stream_, host_stream_;                // [lane], -1: none
   std::vector<std::int32_t> send_forward_, send_backward_;               // [lane]
   std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
+  std::map<std::string, std::string> signatures_;                        // by place in a host
   std::map<std::string, LanePrograms> made_;                             // by lane_key
   std::set<int> recorded_stages_;
   std::set<std::int32_t> disturbed_links_;

@@ -170,8 +170,25 @@ std::string JobBuilder::lane_key(int index) {
   std::string key = fmt::format("{} {} {} {}", lane.stage, type, lane.is_merged,
                                 job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
-  if (tensor) key += fmt::format(" {}", fmt::join(tensor->signature(), " "));
+  if (tensor) key += " " + signature(*tensor);
   return key;
+}
+
+// Groups that lie alike in hosts of one type cost the same; asking once is enough.
+const std::string& JobBuilder::signature(const Communicator& group) {
+  const topology::Device first = cluster_.device(group.members().front());
+  std::string place = fmt::format("{}", static_cast<const void*>(cluster_.host_type(first.host)));
+  for (const DeviceIndex member : group.members()) {
+    const topology::Device device = cluster_.device(member);
+    // Between hosts, what a group costs depends on where they are.
+    place += device.host == first.host ? fmt::format(" {}", device.index_in_host)
+                                       : fmt::format(" @{}", member);
+  }
+  const bool is_inside = place.find('@') == std::string::npos && cluster_.host_type(first.host);
+  if (!is_inside) place += fmt::format(" @{}", group.members().front());
+  const auto [entry, is_new] = signatures_.try_emplace(place);
+  if (is_new) entry->second = fmt::format("{}", fmt::join(group.signature(), " "));
+  return entry->second;
 }
 
 LanePrograms JobBuilder::programs_of(int index) {
