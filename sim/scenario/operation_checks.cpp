@@ -43,17 +43,40 @@ std::vector<std::pair<std::string, std::string>> devices_of(const HandOperation&
   return named;
 }
 
+// How many devices a collective's names stand for, and that each is there once.
+void check_members(Reader& reader, const topology::Cluster& cluster, std::size_t operation,
+                   const HandOperation::Collective& collective) {
+  std::vector<topology::DeviceIndex> members;
+  for (const std::string& name : collective.devices) {
+    const std::vector<topology::DeviceIndex> found = cluster.devices_of_part(name);
+    if (found.empty()) return;  // said elsewhere
+    members.insert(members.end(), found.begin(), found.end());
+  }
+  const std::string path = path_of(operation, "devices");
+  const std::size_t count = members.size();
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  if (members.size() < count) {
+    reader.error(path, reader.place(path), fmt::format("a device twice in {}", path));
+  }
+  if (count < 2) {
+    reader.error(path, reader.place(path), fmt::format("fewer than two devices in {}", path));
+  }
+}
+
 void check_devices(Reader& reader, const Scenario& scenario) {
   const topology::Cluster cluster(scenario.cluster);
-  const auto is_known = [&](const std::string& name) {
+  const auto is_known = [&](const std::string& name, bool may_be_several) {
     const std::vector<topology::DeviceIndex> found = cluster.devices_of_part(name);
-    return std::any_of(found.begin(), found.end(),
-                       [&](auto device) { return cluster.device_name(device) == name; });
+    if (may_be_several) return !found.empty();
+    return found.size() == 1 && cluster.device_name(found.front()) == name;
   };
   std::vector<std::string> names;
   for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
+    const auto* collective = std::get_if<HandOperation::Collective>(&scenario.operations[i].what);
+    if (collective) check_members(reader, cluster, i, *collective);
     for (const auto& [path, name] : devices_of(scenario.operations[i], i)) {
-      if (is_known(name)) continue;
+      if (is_known(name, collective != nullptr)) continue;
       const bool is_first = names.empty();
       for (topology::DeviceIndex d = 0; is_first && d < cluster.device_count(); ++d) {
         names.push_back(cluster.device_name(d));

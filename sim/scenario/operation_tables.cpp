@@ -1,6 +1,5 @@
 // The format of programs written by hand, and of what a worked scenario expects.
 #include <algorithm>
-#include <set>
 
 #include "sim/scenario/encoding.h"
 #include "sim/scenario/tables.h"
@@ -42,16 +41,6 @@ bool holds(const std::vector<const char*>& keys, const std::string& key) {
 }
 
 void check_collective(Reader& reader, const std::string& path, const RawOperation& raw) {
-  const std::set<std::string> devices(raw.devices.begin(), raw.devices.end());
-  const Place place = reader.place(joined_path(path, "devices"));
-  if (devices.size() < raw.devices.size()) {
-    reader.error(joined_path(path, "devices"), place,
-                 fmt::format("a device twice in {}.devices", path));
-  }
-  if (raw.devices.size() < 2) {
-    reader.error(joined_path(path, "devices"), place,
-                 fmt::format("fewer than two devices in {}.devices", path));
-  }
   if (!raw.algorithm) return;
   const auto known = collective::algorithms(*raw.collective);
   if (std::find(known.begin(), known.end(), *raw.algorithm) != known.end()) return;
@@ -122,7 +111,8 @@ Section<RawOperation> operation_table() {
                                                {"send-receive", Operation::send_receive}}),
                 &RawOperation::collective, "which collective")
       .optional("bytes", size(), &RawOperation::bytes, "as nccl-tests counts")
-      .optional("devices", list(text()), &RawOperation::devices, "in ring order")
+      .optional("devices", list(text()), &RawOperation::devices,
+                "in ring order; h[0..3].gpu* stands for several, host by host")
       .optional("algorithm",
                 word<Algorithm>("algorithm", {{"ring", Algorithm::ring},
                                               {"tree", Algorithm::tree},

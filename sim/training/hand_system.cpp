@@ -104,7 +104,10 @@ StreamId HandBuilder::transfer(const HandOperation& operation,
 StreamId HandBuilder::collective(const HandOperation& operation,
                                  const HandOperation::Collective& what) {
   std::vector<DeviceIndex> members;
-  for (const std::string& name : what.devices) members.push_back(device(name));
+  for (const std::string& name : what.devices) {
+    const std::vector<DeviceIndex> found = cluster_.devices_of_part(name);
+    members.insert(members.end(), found.begin(), found.end());
+  }
   const auto& p = profile(members.front());
   groups_.push_back(std::make_unique<Communicator>(cluster_, p, members));
   const auto [path, cost] = groups_.back()->cost(what.operation, what.bytes, what.algorithm);

@@ -43,7 +43,7 @@ struct HandOperation {
   };
   struct Collective {
     collective::Operation operation = collective::Operation::all_reduce;
-    std::vector<std::string> devices;  // in ring order
+    std::vector<std::string> devices;  // names or patterns, in ring order
     Bytes bytes;                       // as nccl-tests counts
     std::optional<collective::Algorithm> algorithm;
     std::optional<double> multiprocessors;  // share reserved on each device; default: the profile's
