@@ -12,7 +12,7 @@ using namespace sim;
 
 TEST_CASE("fingerprints: every scenario, run twice, gives the known events") {
   std::string now = "scenario,fingerprint,iteration [ps]\n";
-  for (const char* folder : {"scenarios", "scenarios/worked"}) {
+  for (const char* folder : {"scenarios", "scenarios/scale", "scenarios/worked"}) {
     for (const auto& file : scenario_files(folder)) {
       CAPTURE(file.filename().string());
       const training::Result first = run_scenario(file).result;
