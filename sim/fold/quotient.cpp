@@ -242,6 +242,7 @@ class QuotientWriter {
   std::span<const std::int64_t> capacity_;
   const Lumping& lumping_;
   std::vector<Names> names_;
+  std::vector<std::int32_t> lowest_;              // [resource of the result]
   std::map<std::int32_t, std::int32_t> passive_;  // resource -> its number in the result
   std::map<LoadKey, Loads> loads_;
   System result_;
@@ -251,7 +252,7 @@ void QuotientWriter::write_resources() {
   const auto add = [&](std::int32_t resource) {
     const auto r = static_cast<std::size_t>(resource);
     result_.capacity.push_back(capacity_[r]);
-    result_.resource_names.push_back(system_.resource_names[r]);
+    lowest_.push_back(resource);
     result_.is_passive.push_back(is_passive(system_, resource));
     return static_cast<std::int32_t>(result_.capacity.size()) - 1;
   };
@@ -334,6 +335,9 @@ System QuotientWriter::write() {
   result_.programs = system_.programs;
   result_.iterations = system_.iterations;
   write_resources();
+  result_.resource_name = [name = system_.resource_name, lowest = lowest_](std::int32_t r) {
+    return name(lowest[static_cast<std::size_t>(r)]);
+  };
   collect_loads();
   for (std::size_t c = 0; c < lumping_.stream.size(); ++c) write_stream(static_cast<Class>(c));
   for (std::size_t s = 0; s < system_.streams.size(); ++s) {

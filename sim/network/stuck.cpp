@@ -56,7 +56,7 @@ std::string missing_capacity(const System& system, std::span<const std::int64_t>
     for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
       const std::size_t resource =
           static_cast<std::size_t>(system.coefficients[static_cast<std::size_t>(c)].resource);
-      const std::string& name = system.resource_names[resource];
+      const std::string name = system.resource_name(static_cast<std::int32_t>(resource));
       if (capacity[resource] > 0 || std::find(names.begin(), names.end(), name) != names.end()) {
         continue;
       }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -93,7 +94,8 @@ struct CapacityChange {
 
 struct System {
   std::vector<std::int64_t> capacity;  // [resource] bytes/s, or parts of multiprocessors_one
-  std::vector<std::string> resource_names;
+  // Asked for only when something has to be told; empty where nobody names them.
+  std::function<std::string(std::int32_t)> resource_name;
   std::vector<Program> programs;
   std::vector<Stream> streams;
   std::vector<std::string> stream_names;  // [stream]; what a deadlock message calls it

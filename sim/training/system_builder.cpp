@@ -31,15 +31,12 @@ std::int32_t SystemBuilder::resource(const ResourceOrigin& origin) {
   switch (origin.kind) {
     case ResourceOrigin::Kind::link:
       system_.capacity.push_back(to_bytes_per_second(cluster_.link(origin.index).capacity));
-      system_.resource_names.push_back(cluster_.link_name(origin.index));
       break;
     case ResourceOrigin::Kind::multiprocessors:
       system_.capacity.push_back(multiprocessors_one);
-      system_.resource_names.push_back(cluster_.device_name(origin.index) + ".multiprocessors");
       break;
     case ResourceOrigin::Kind::memory:
       system_.capacity.push_back(memory_rate(origin.index));
-      system_.resource_names.push_back(cluster_.device_name(origin.index) + ".memory");
       break;
   }
   return entry->second;
@@ -152,6 +149,18 @@ network::System SystemBuilder::take(int iterations) {
   std::stable_sort(system_.changes.begin(), system_.changes.end(),
                    [](const auto& a, const auto& b) { return a.at < b.at; });
   system_.iterations = iterations;
+  system_.resource_name = [cluster = &cluster_, origins = origins_](std::int32_t resource) {
+    const ResourceOrigin& origin = origins[static_cast<std::size_t>(resource)];
+    switch (origin.kind) {
+      case ResourceOrigin::Kind::link:
+        return cluster->link_name(origin.index);
+      case ResourceOrigin::Kind::multiprocessors:
+        return cluster->device_name(origin.index) + ".multiprocessors";
+      case ResourceOrigin::Kind::memory:
+        return cluster->device_name(origin.index) + ".memory";
+    }
+    bug("unknown kind of resource");
+  };
   return std::move(system_);
 }
 

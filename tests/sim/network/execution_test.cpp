@@ -93,7 +93,6 @@ TEST_CASE("run: coefficients of a footprint -> a quarter on each of three paths,
   // A quarter of 40 GB/s on paths of 10, 10 and 5 GB/s: the narrow one lets half of it through.
   System system;
   system.capacity = {10'000'000'000, 10'000'000'000, 5'000'000'000};
-  system.resource_names = {"a", "b", "c"};
   constexpr std::int64_t quarter = Coefficient::coefficient_one / 4;
   system.coefficients = {{0, 1, quarter}, {1, 1, quarter}, {2, 1, quarter}};
   system.footprints = {{0, 3}};

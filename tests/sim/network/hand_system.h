@@ -38,7 +38,7 @@ class HandSystem {
   // Returns the number of the resource.
   std::int32_t resource(std::string name, std::int64_t capacity) {
     result_.capacity.push_back(capacity);
-    result_.resource_names.push_back(std::move(name));
+    resource_names_.push_back(std::move(name));
     return static_cast<std::int32_t>(result_.capacity.size()) - 1;
   }
   // Returns the number of the stream.
@@ -74,6 +74,9 @@ class HandSystem {
   // All streams are accounted and recorded. Milestone n is n steps.
   System take() const {
     System system = result_;
+    system.resource_name = [names = resource_names_](std::int32_t r) {
+      return names[static_cast<std::size_t>(r)];
+    };
     std::size_t longest = 0;
     for (const auto& operations : operations_) longest = std::max(longest, operations.size());
     for (const auto& operations : operations_) write(operations, longest, shares_, system);
@@ -164,6 +167,7 @@ class HandSystem {
   }
 
   System result_;
+  std::vector<std::string> resource_names_;
   bool shares_ = false;
   std::vector<std::vector<Operation>> operations_;  // [stream]
 };

@@ -18,7 +18,6 @@ System random_system(std::mt19937_64& random) {
   const int resources = 2 + static_cast<int>(random() % 5);
   for (int r = 0; r < resources; ++r) {
     system.capacity.push_back(1000 + static_cast<std::int64_t>(random() % 4000));
-    system.resource_names.push_back("r");
   }
   const int streams = 1 + static_cast<int>(random() % 6);
   for (int s = 0; s < streams; ++s) {
