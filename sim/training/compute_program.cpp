@@ -48,6 +48,10 @@ class LaneWriter {
   std::vector<Wait> take_waits() { return std::exchange(pending_, {}); }
   Picoseconds overlapped(Picoseconds communication, Picoseconds compute) const;
   Picoseconds alone(const CostedOperator& o) const;
+  Picoseconds varied(Picoseconds work) { return in_.jitter ? in_.jitter->next(work) : work; }
+  void meet() {
+    if (in_.jitter) in_.jitter->meet();
+  }
 
   const LaneInput& in_;
   Milestones milestones_;
@@ -114,6 +118,7 @@ void LaneWriter::segment(int index) {
     const Picoseconds both = beside < 0 ? compute : overlapped(beside, compute);
     parts[static_cast<std::size_t>(category)] += compute;
     parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
+    if (beside >= 0) meet();
     beside = -1;
   };
   for (int u = 0; u < count; ++u) {
@@ -126,6 +131,7 @@ void LaneWriter::segment(int index) {
         ++result_.merged[{*o.collective, o.size.value()}];
         const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
         if (beside >= 0) close(0, Category::compute);
+        meet();
         if (o.is_overlapped) {
           beside = cost.lag + cost.work;
         } else {
@@ -135,7 +141,7 @@ void LaneWriter::segment(int index) {
         continue;
       }
       const bool is_beside = beside >= 0;
-      const Picoseconds work = alone(o);
+      const Picoseconds work = varied(alone(o));
       close(work, o.category);
       tail = is_beside ? 0 : work;
       tail_category = o.category;
@@ -164,6 +170,7 @@ void LaneWriter::segment(int index) {
 void LaneWriter::collective(const CostedOperator& o) {
   carried_.duration += o.host;
   carried_.kernels += o.kernels;
+  meet();
   if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
   const int step = static_cast<int>(result_.tensor_steps.size());
   // It may start when everything issued before it has ended.
@@ -187,10 +194,11 @@ void LaneWriter::one_operator(const CostedOperator& o) {
   if (must_end_) {
     pending_.push_back({slot_tensor, *must_end_});
     must_end_.reset();
+    meet();
   }
   ProgramWriter::StepSpec spec{.label = o.name,
                                .category = o.category,
-                               .work = o.work,
+                               .work = varied(o.work),
                                .weight = byte_fair_weight(o.memory_rate)};
   if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
   if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
@@ -219,6 +227,7 @@ void LaneWriter::operators(int index) {
       }
       must_end_.reset();
       beside_.reset();
+      meet();
     }
     if (!pending_.empty()) add({.label = "unit ends"}, {});
     for (const int event : events) compute_.reach(milestones_.event(event));
@@ -260,6 +269,7 @@ void LaneWriter::pass(int index) {
   } else {
     segment(index);
   }
+  meet();
   compute_.reach(is_forward ? milestones_.forward(p.virtual_stage, p.micro_batch)
                             : milestones_.backward(p.virtual_stage, p.micro_batch));
   const bool sends = is_forward ? position < last : position > 0;
