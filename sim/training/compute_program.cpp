@@ -49,6 +49,7 @@ class LaneWriter {
   Picoseconds overlapped(Picoseconds communication, Picoseconds compute) const;
   Picoseconds alone(const CostedOperator& o) const;
   Picoseconds varied(Picoseconds work) { return in_.jitter ? in_.jitter->next(work) : work; }
+  // All its ranks wait for each other.
   void meet() {
     if (in_.jitter) in_.jitter->meet();
   }
@@ -60,6 +61,7 @@ class LaneWriter {
   std::vector<Launch> launches_;  // [compute step]
   std::vector<Wait> pending_;     // waits of the next step
   std::optional<int> beside_;     // tensor step that runs beside the next operator
+  Picoseconds beside_duration_ = 0;
   std::optional<int> must_end_;   // tensor step to wait for before the next operator
   Launch carried_{};              // launches of collectives, paid by the next step
   std::size_t next_hook_ = 0;
@@ -118,7 +120,7 @@ void LaneWriter::segment(int index) {
     const Picoseconds both = beside < 0 ? compute : overlapped(beside, compute);
     parts[static_cast<std::size_t>(category)] += compute;
     parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
-    if (beside >= 0) meet();
+    if (beside == both) meet();
     beside = -1;
   };
   for (int u = 0; u < count; ++u) {
@@ -131,10 +133,10 @@ void LaneWriter::segment(int index) {
         ++result_.merged[{*o.collective, o.size.value()}];
         const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
         if (beside >= 0) close(0, Category::compute);
-        meet();
         if (o.is_overlapped) {
           beside = cost.lag + cost.work;
         } else {
+          meet();
           parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
         }
         tail = 0;
@@ -170,7 +172,7 @@ void LaneWriter::segment(int index) {
 void LaneWriter::collective(const CostedOperator& o) {
   carried_.duration += o.host;
   carried_.kernels += o.kernels;
-  meet();
+  if (!o.is_overlapped) meet();
   if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
   const int step = static_cast<int>(result_.tensor_steps.size());
   // It may start when everything issued before it has ended.
@@ -183,6 +185,8 @@ void LaneWriter::collective(const CostedOperator& o) {
   result_.tensor_steps.push_back({*o.collective, o.size, o.name, Category::exposed_tensor});
   if (o.is_overlapped) {
     beside_ = step;
+    const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
+    beside_duration_ = cost.lag + cost.work;
   } else {
     must_end_ = step;
   }
@@ -194,7 +198,6 @@ void LaneWriter::one_operator(const CostedOperator& o) {
   if (must_end_) {
     pending_.push_back({slot_tensor, *must_end_});
     must_end_.reset();
-    meet();
   }
   ProgramWriter::StepSpec spec{.label = o.name,
                                .category = o.category,
@@ -203,7 +206,9 @@ void LaneWriter::one_operator(const CostedOperator& o) {
   if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
   if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
   add(spec, {o.host, o.kernels});
-  if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
+  if (!beside_) return;
+  if (overlapped(beside_duration_, spec.work) == beside_duration_) meet();
+  must_end_ = std::exchange(beside_, std::nullopt);
 }
 
 void LaneWriter::operators(int index) {
