@@ -215,9 +215,7 @@ Section<training::Jitter> jitter_table() {
                  "data-parallel replicas that have draws; the slowest of all is extrapolated")
       .defaulted(
           "seed", count(0, INT64_MAX),
-          [](Jitter& jitter, std::int64_t seed) {
-            jitter.seed = static_cast<std::uint64_t>(seed);
-          },
+          [](Jitter& jitter, std::int64_t seed) { jitter.seed = static_cast<std::uint64_t>(seed); },
           "1", "another one gives other draws");
   return table;
 }
@@ -233,8 +231,7 @@ Section<Run> run_table() {
                                              {"operators", Fidelity::operators},
                                              {"steps", std::nullopt}}),
                  &Run::fidelity, "segments", "one task a run of operators, or one an operator")
-      .group("jitter", jitter_table(),
-             [](Run& run) -> training::Jitter& { return run.jitter; })
+      .group("jitter", jitter_table(), [](Run& run) -> training::Jitter& { return run.jitter; })
       .unsupported("duration", "write iterations");
   return table;
 }

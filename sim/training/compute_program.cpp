@@ -62,8 +62,8 @@ class LaneWriter {
   std::vector<Wait> pending_;     // waits of the next step
   std::optional<int> beside_;     // tensor step that runs beside the next operator
   Picoseconds beside_duration_ = 0;
-  std::optional<int> must_end_;   // tensor step to wait for before the next operator
-  Launch carried_{};              // launches of collectives, paid by the next step
+  std::optional<int> must_end_;  // tensor step to wait for before the next operator
+  Launch carried_{};             // launches of collectives, paid by the next step
   std::size_t next_hook_ = 0;
   LanePrograms result_;
 };

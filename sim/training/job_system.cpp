@@ -92,9 +92,8 @@ void JobBuilder::make_finish_lines() {
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const fold::Replica replica = plan_.replicas.kept()[i];
-    const StreamId stream =
-        builder_.add_stream(fmt::format("replica {}", replica), program,
-                            grid_.rank({0, 0, static_cast<int>(replica), 0}));
+    const StreamId stream = builder_.add_stream(fmt::format("replica {}", replica), program,
+                                                grid_.rank({0, 0, static_cast<int>(replica), 0}));
     builder_.stream(stream).size = plan_.replicas.size(i, plan_.replicas.levels());
     builder_.set_slots(stream, std::move(slots[i]));
     const bool is_disturbed =

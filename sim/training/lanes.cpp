@@ -256,8 +256,8 @@ void JobBuilder::make_compute() {
     lane.flops = programs.flops * static_cast<double>(lane.ranks.size());
     lane.family = programs.family;
     count_merged(index, programs);
-    lane.compute = builder_.add_stream(
-        lane_label(lane, "compute"), compute_program(index, key, programs), lane.ranks.front());
+    lane.compute = builder_.add_stream(lane_label(lane, "compute"),
+                                       compute_program(index, key, programs), lane.ranks.front());
     builder_.stream(lane.compute).size = lane.size;
     builder_.stream(lane.compute).is_accounted = true;
     const bool is_recorded = recorded_stages_.insert(lane.stage).second;
