@@ -43,8 +43,12 @@ std::string iteration_time(const Result& result) {
            line("", fmt::format("one sigma: timing models {}, repeats {}", percent(interval.model),
                                 percent(interval.jitter)));
   }
-  time += is_ideal(result) ? ", exact: every duration is given, none is measured"
-                           : ", without an interval";
+  if (!is_ideal(result)) {
+    time += ", without an interval";
+  } else {
+    time += result.fold.exact ? ", exact: every duration is given, none is measured"
+                              : ", approximate: the slowest replica is extrapolated";
+  }
   return line("iteration time", time);
 }
 

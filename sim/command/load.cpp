@@ -81,6 +81,7 @@ std::optional<LoadedJob> load(const scenario::Scenario& scenario, Diagnostics& d
   job.plan = scenario.plan;
   job.operations = scenario.operations;
   job.fidelity = scenario.run.fidelity;
+  job.jitter = scenario.run.jitter;
   job.iterations = scenario.run.iterations;
   if (const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn)) job.dnn = *dnn;
   if (const auto* timed = std::get_if<scenario::TimedDnn>(&scenario.dnn)) job.dnn = *timed;

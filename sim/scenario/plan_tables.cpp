@@ -203,6 +203,23 @@ Section<Draft> placement_table() {
   return table;
 }
 
+Section<training::Jitter> jitter_table() {
+  using training::Jitter;
+  Section<Jitter> table("durations of computing that vary, with mean 1 and these deviations");
+  table
+      .defaulted("device", share(), &Jitter::device, "0 %",
+                 "of the factor that all operators of a rank share")
+      .defaulted("operation", share(), &Jitter::operation, "0 %",
+                 "of the factor that each operator of a rank has for itself")
+      .defaulted("replicas", small_count(2), &Jitter::replicas, "64",
+                 "data-parallel replicas that have draws; the slowest of all is extrapolated")
+      .defaulted(
+          "seed", count(0, INT64_MAX),
+          [](Jitter& jitter, std::int64_t seed) { jitter.seed = static_cast<std::uint64_t>(seed); },
+          "1", "another one gives other draws");
+  return table;
+}
+
 Section<Run> run_table() {
   using Fidelity = training::Fidelity;
   Section<Run> table("what is simulated");
@@ -214,6 +231,7 @@ Section<Run> run_table() {
                                              {"operators", Fidelity::operators},
                                              {"steps", std::nullopt}}),
                  &Run::fidelity, "segments", "one task a run of operators, or one an operator")
+      .group("jitter", jitter_table(), [](Run& run) -> training::Jitter& { return run.jitter; })
       .unsupported("duration", "write iterations");
   return table;
 }

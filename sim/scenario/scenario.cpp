@@ -39,6 +39,11 @@ void check_one_program(Reader& reader, const Value& root) {
                              operations.file, operations.line, operations.column),
                  "remove one of them");
   }
+  const Value* run = root.find("run");
+  const Value* jitter = run ? run->find("jitter") : nullptr;
+  if (!jitter) return;
+  reader.error("run.jitter", jitter->name_place(), "run.jitter beside 'operations'",
+               "only the operators of a dnn have draws", "write the duration of each operation");
 }
 
 void check(Reader& reader, const Value& root, Draft& draft) {

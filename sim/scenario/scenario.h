@@ -33,6 +33,7 @@ struct Run {
   int iterations = 2;
   using Fidelity = training::Fidelity;
   Fidelity fidelity = Fidelity::segments;
+  training::Jitter jitter;
 };
 
 struct Straggler {

@@ -48,6 +48,11 @@ class LaneWriter {
   std::vector<Wait> take_waits() { return std::exchange(pending_, {}); }
   Picoseconds overlapped(Picoseconds communication, Picoseconds compute) const;
   Picoseconds alone(const CostedOperator& o) const;
+  Picoseconds varied(Picoseconds work) { return in_.jitter ? in_.jitter->next(work) : work; }
+  // All its ranks wait for each other.
+  void meet() {
+    if (in_.jitter) in_.jitter->meet();
+  }
 
   const LaneInput& in_;
   Milestones milestones_;
@@ -56,8 +61,9 @@ class LaneWriter {
   std::vector<Launch> launches_;  // [compute step]
   std::vector<Wait> pending_;     // waits of the next step
   std::optional<int> beside_;     // tensor step that runs beside the next operator
-  std::optional<int> must_end_;   // tensor step to wait for before the next operator
-  Launch carried_{};              // launches of collectives, paid by the next step
+  Picoseconds beside_duration_ = 0;
+  std::optional<int> must_end_;  // tensor step to wait for before the next operator
+  Launch carried_{};             // launches of collectives, paid by the next step
   std::size_t next_hook_ = 0;
   LanePrograms result_;
 };
@@ -114,6 +120,7 @@ void LaneWriter::segment(int index) {
     const Picoseconds both = beside < 0 ? compute : overlapped(beside, compute);
     parts[static_cast<std::size_t>(category)] += compute;
     parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
+    if (beside == both) meet();
     beside = -1;
   };
   for (int u = 0; u < count; ++u) {
@@ -129,13 +136,14 @@ void LaneWriter::segment(int index) {
         if (o.is_overlapped) {
           beside = cost.lag + cost.work;
         } else {
+          meet();
           parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
         }
         tail = 0;
         continue;
       }
       const bool is_beside = beside >= 0;
-      const Picoseconds work = alone(o);
+      const Picoseconds work = varied(alone(o));
       close(work, o.category);
       tail = is_beside ? 0 : work;
       tail_category = o.category;
@@ -164,6 +172,7 @@ void LaneWriter::segment(int index) {
 void LaneWriter::collective(const CostedOperator& o) {
   carried_.duration += o.host;
   carried_.kernels += o.kernels;
+  if (!o.is_overlapped) meet();
   if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
   const int step = static_cast<int>(result_.tensor_steps.size());
   // It may start when everything issued before it has ended.
@@ -176,6 +185,8 @@ void LaneWriter::collective(const CostedOperator& o) {
   result_.tensor_steps.push_back({*o.collective, o.size, o.name, Category::exposed_tensor});
   if (o.is_overlapped) {
     beside_ = step;
+    const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
+    beside_duration_ = cost.lag + cost.work;
   } else {
     must_end_ = step;
   }
@@ -190,12 +201,14 @@ void LaneWriter::one_operator(const CostedOperator& o) {
   }
   ProgramWriter::StepSpec spec{.label = o.name,
                                .category = o.category,
-                               .work = o.work,
+                               .work = varied(o.work),
                                .weight = byte_fair_weight(o.memory_rate)};
   if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
   if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
   add(spec, {o.host, o.kernels});
-  if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
+  if (!beside_) return;
+  if (overlapped(beside_duration_, spec.work) == beside_duration_) meet();
+  must_end_ = std::exchange(beside_, std::nullopt);
 }
 
 void LaneWriter::operators(int index) {
@@ -219,6 +232,7 @@ void LaneWriter::operators(int index) {
       }
       must_end_.reset();
       beside_.reset();
+      meet();
     }
     if (!pending_.empty()) add({.label = "unit ends"}, {});
     for (const int event : events) compute_.reach(milestones_.event(event));
@@ -260,6 +274,7 @@ void LaneWriter::pass(int index) {
   } else {
     segment(index);
   }
+  meet();
   compute_.reach(is_forward ? milestones_.forward(p.virtual_stage, p.micro_batch)
                             : milestones_.backward(p.virtual_stage, p.micro_batch));
   const bool sends = is_forward ? position < last : position > 0;

@@ -12,6 +12,7 @@
 
 #include "sim/training/communication.h"
 #include "sim/training/data_plan.h"
+#include "sim/training/jitter.h"
 #include "sim/training/program_writer.h"
 
 namespace sim::training {
@@ -75,6 +76,7 @@ struct LaneInput {
   bool always_operators = false;  // never merges operators
   bool has_embedding_reduction = false;
   double multiprocessors_of_collective = 0;  // share of a device that a collective's kernel holds
+  LaneJitter* jitter = nullptr;              // null: every operator takes its own duration
 };
 
 struct LanePrograms {

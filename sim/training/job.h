@@ -62,6 +62,16 @@ struct Disturbance {
   std::optional<Seconds> to;  // none: until the end
 };
 
+// Durations of compute operators vary: lognormal factors with mean 1.
+struct Jitter {
+  double device = 0;     // sigma of what all operators of a rank share
+  double operation = 0;  // sigma of what each has for itself
+  int replicas = 64;     // data-parallel replicas that have draws, where the others can be folded
+  std::uint64_t seed = 1;
+
+  bool is_on() const { return device > 0 || operation > 0; }
+};
+
 enum class Fidelity { segments, operators };
 
 struct Job {
@@ -75,6 +85,7 @@ struct Job {
   plan::Plan plan;
   std::vector<HandOperation> operations;  // instead of dnn
   std::vector<Disturbance> disturbances;
+  Jitter jitter;  // of jobs with a dnn
   Fidelity fidelity = Fidelity::segments;
   bool folds = true;  // ranks that provably do the same are run once
   bool skips = true;  // what provably repeats is not run again

@@ -69,6 +69,7 @@ class JobBuilder {
   SystemBuilder::CountOf count_for(int rank) const;
   std::int64_t alike(const ResourceOrigin& origin) const;
   void find_disturbed();
+  bool is_any_disturbed(const std::vector<int>& ranks) const;
   void make_lanes();
   void make_lane(int stage, std::vector<int> ranks, bool is_merged,
                  std::shared_ptr<const Communicator> tensor);
@@ -77,9 +78,11 @@ class JobBuilder {
                                                   const Communicator* tensor);
   std::string lane_key(int lane);
   const std::string& signature(const Communicator& group);
-  LanePrograms programs_of(int lane);
+  LanePrograms programs_of(int lane, LaneJitter* jitter);
+  bool has_draws(const Lane& lane) const { return job_.jitter.is_on() && lane.size == 1; }
   void count_merged(int lane, const LanePrograms& programs);
   void make_compute();
+  std::int32_t compute_program(int lane, const std::string& key, LanePrograms& programs);
   void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
   void make_unmerged_tensor_streams();
   void make_pipeline();
@@ -91,6 +94,7 @@ class JobBuilder {
   void make_data_stream(const std::vector<int>& ranks, int stage);
   void make_embedding();
   void connect();
+  void make_finish_lines();
   std::vector<StreamId> senders(const Lane& lane, bool is_forward) const;
   bool is_recorded(const Lane& lane) const;
   Milestones milestones_of(int stage) const;

@@ -1,6 +1,8 @@
 // Puts the parts of a job together and connects them.
 #include "sim/training/job_system.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/training/disturbance.h"
@@ -68,6 +70,40 @@ void JobBuilder::connect() {
   }
 }
 
+void JobBuilder::make_finish_lines() {
+  if (!plan_.is_sample) return;
+  result_.replicas = plan_.replicas.count();
+  const auto stages = static_cast<std::size_t>(job_.plan.stages);
+  const std::int32_t program = builder_.program("passes end", [&] {
+    ProgramWriter writer;
+    ProgramWriter::StepSpec step{.label = "passes end", .category = Category::other};
+    for (int stage = 0; stage < job_.plan.stages; ++stage) {
+      step.waits.push_back({stage, milestones_of(stage).passes_done()});
+    }
+    writer.add(step);
+    return writer.take();
+  });
+  std::vector<std::vector<SystemBuilder::SlotSpec>> slots(
+      plan_.replicas.kept().size(),
+      std::vector<SystemBuilder::SlotSpec>(stages, {{}, Category::other, Category::other}));
+  for (const Lane& lane : result_.lanes) {
+    const auto replica = static_cast<std::size_t>(replica_index(lane.ranks.front()));
+    slots[replica][static_cast<std::size_t>(lane.stage)].members.push_back({lane.compute});
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const fold::Replica replica = plan_.replicas.kept()[i];
+    const StreamId stream = builder_.add_stream(fmt::format("replica {}", replica), program,
+                                                grid_.rank({0, 0, static_cast<int>(replica), 0}));
+    builder_.stream(stream).size = plan_.replicas.size(i, plan_.replicas.levels());
+    builder_.set_slots(stream, std::move(slots[i]));
+    const bool is_disturbed =
+        std::any_of(plan_.disturbed.begin(), plan_.disturbed.end(),
+                    [&](const auto& d) { return d.first <= replica && replica < d.second; });
+    const bool is_sampled = builder_.stream(stream).size == 1 && !is_disturbed;
+    result_.finish_lines.push_back({stream, is_sampled});
+  }
+}
+
 JobSystem JobBuilder::build() {
   disturb(job_, builder_);
   find_disturbed();
@@ -86,6 +122,7 @@ JobSystem JobBuilder::build() {
   make_data();
   make_embedding();
   connect();
+  make_finish_lines();
   result_.system = builder_.take(job_.iterations);
   result_.amounts = SystemBuilder::amounts(result_.system);
   for (std::size_t r = 0; r < merged_amounts_.size(); ++r) {

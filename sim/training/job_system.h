@@ -33,6 +33,12 @@ struct RecordedStream {
   std::string name;  // "compute", "data", "send forward", ...
 };
 
+// Ends when every lane of a replica has ended its passes: all that a replica does by itself.
+struct FinishLine {
+  std::int32_t stream = 0;
+  bool is_sampled = false;  // has draws, and is not disturbed
+};
+
 struct JobSystem {
   network::System system;
   std::vector<Lane> lanes;
@@ -42,6 +48,9 @@ struct JobSystem {
   std::vector<double> amounts;            // [resource] through it in one iteration
   std::map<std::string, JobCosts> costs;  // by device type
   std::vector<std::string> extrapolated;
+  // Of each replica, where those with draws stand for all; empty: every replica has its own.
+  std::vector<FinishLine> finish_lines;
+  std::int64_t replicas = 1;
   std::optional<TooLarge> too_large;  // then nothing else is there
 };
 

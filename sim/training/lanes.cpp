@@ -97,6 +97,11 @@ void JobBuilder::find_disturbed() {
   }
 }
 
+bool JobBuilder::is_any_disturbed(const std::vector<int>& ranks) const {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [&](int rank) { return disturbed_devices_.contains(rank); });
+}
+
 std::optional<DeviceCapacity> JobBuilder::constant_capacity(const std::vector<int>& ranks,
                                                             const Communicator* tensor) {
   DeviceCapacity least, slowest;
@@ -146,8 +151,10 @@ void JobBuilder::make_lanes() {
     const auto type = [&](int rank) { return cluster_.device(rank).device_type; };
     const bool is_uniform = std::all_of(
         group.begin(), group.end(), [&](int rank) { return type(rank) == type(group.front()); });
+    // With draws, the slowest of a group with a disturbed device is not known before.
+    const bool is_mixed = job_.jitter.is_on() && is_any_disturbed(group);
     const bool is_merged = group.size() > 1 && job_.fidelity == Fidelity::segments && is_uniform &&
-                           constant_capacity(group, tensor.get());
+                           !is_mixed && constant_capacity(group, tensor.get());
     if (is_merged) {
       make_lane(stage, group, true, tensor);
       continue;
@@ -191,7 +198,7 @@ const std::string& JobBuilder::signature(const Communicator& group) {
   return entry->second;
 }
 
-LanePrograms JobBuilder::programs_of(int index) {
+LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const int rank = lane.ranks.front();
   const std::size_t stage = static_cast<std::size_t>(lane.stage);
@@ -217,6 +224,7 @@ LanePrograms JobBuilder::programs_of(int index) {
   input.has_embedding_reduction =
       has_embedding_reduction() && (lane.stage == 0 || lane.stage == job_.plan.stages - 1);
   input.multiprocessors_of_collective = collective_share(rank);
+  input.jitter = jitter;
   return lane_programs(input);
 }
 
@@ -240,6 +248,17 @@ void JobBuilder::count_merged(int index, const LanePrograms& programs) {
   }
 }
 
+// Lanes with draws have programs of their own, the others one a kind.
+std::int32_t JobBuilder::compute_program(int index, const std::string& key,
+                                         LanePrograms& programs) {
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  if (!has_draws(lane)) {
+    return builder_.program("compute " + key, [&] { return std::move(programs.compute); });
+  }
+  LaneJitter jitter(job_.jitter, lane.ranks);
+  return builder_.add_program(programs_of(index, &jitter).compute);
+}
+
 void JobBuilder::make_compute() {
   tensor_stream_.assign(result_.lanes.size(), -1);
   host_stream_.assign(result_.lanes.size(), -1);
@@ -249,14 +268,13 @@ void JobBuilder::make_compute() {
     const int index = static_cast<int>(i);
     const std::string key = lane_key(index);
     auto made = made_.find(key);
-    if (made == made_.end()) made = made_.emplace(key, programs_of(index)).first;
-    const LanePrograms& programs = made->second;
+    if (made == made_.end()) made = made_.emplace(key, programs_of(index, nullptr)).first;
+    LanePrograms& programs = made->second;
     lane.flops = programs.flops * static_cast<double>(lane.ranks.size());
     lane.family = programs.family;
     count_merged(index, programs);
-    lane.compute = builder_.add_stream(
-        lane_label(lane, "compute"),
-        builder_.program("compute " + key, [&] { return programs.compute; }), lane.ranks.front());
+    lane.compute = builder_.add_stream(lane_label(lane, "compute"),
+                                       compute_program(index, key, programs), lane.ranks.front());
     builder_.stream(lane.compute).size = lane.size;
     builder_.stream(lane.compute).is_accounted = true;
     const bool is_recorded = recorded_stages_.insert(lane.stage).second;

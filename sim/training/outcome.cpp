@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "sim/training/jitter.h"
+
 namespace sim::training {
 
 std::string_view name(Category category) {
@@ -139,9 +141,23 @@ void fill_tracks(const JobSystem& system, const std::vector<std::int32_t>& class
 
 }  // namespace
 
+Picoseconds beyond_run(const JobSystem& system, const network::Outcome& outcome) {
+  std::vector<Picoseconds> samples;
+  Picoseconds last = 0;
+  for (const FinishLine& line : system.finish_lines) {
+    const Picoseconds end = outcome.last_ends[static_cast<std::size_t>(line.stream)];
+    last = std::max(last, end);
+    if (line.is_sampled) samples.push_back(end);
+  }
+  if (samples.size() < 2) return 0;
+  const Picoseconds expected =
+      *std::max_element(samples.begin(), samples.end()) + beyond_samples(samples, system.replicas);
+  return std::max<Picoseconds>(expected - last, 0);  // a disturbed replica may be later still
+}
+
 void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
           const std::vector<std::int32_t>& class_of, const network::Outcome& outcome,
-          Result& result) {
+          Picoseconds beyond, Result& result) {
   Picoseconds before = 0;
   for (const Picoseconds end : outcome.iteration_ends) {
     result.iterations_ps.push_back(end - before);
@@ -150,6 +166,9 @@ void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
   const Picoseconds start = before - result.iteration_ps();
   fill_time(system, outcome, start, result);
   fill_tracks(system, class_of, outcome, start, result);
+  for (std::int64_t& iteration : result.iterations_ps) iteration += beyond;
+  result.time[static_cast<std::size_t>(Category::wait)] += beyond;
+  result.fold.exact = system.finish_lines.empty();
   const double seconds = to_seconds(result.iteration_ps()).value();
   for (const ObservedLinks& observed : links) {
     LinkClass& link = result.links.emplace_back(observed.links);

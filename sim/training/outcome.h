@@ -15,11 +15,14 @@ struct ObservedLinks {
 // By kind, capacity and bytes, busiest first, at most `limit`.
 std::vector<ObservedLinks> link_classes(const Job& job, const JobSystem& system, std::size_t limit);
 
+// How much later than the replicas that were run the slowest of all is expected to end its passes.
+Picoseconds beyond_run(const JobSystem& system, const network::Outcome& outcome);
+
 // Fills iterations, time, tracks, links, fingerprint. `class_of[stream]`: equal for streams that
-// did the same.
+// did the same. `beyond` is added to every iteration, as waiting for a replica that was not run.
 void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
           const std::vector<std::int32_t>& class_of, const network::Outcome& outcome,
-          Result& result);
+          Picoseconds beyond, Result& result);
 
 // Fills memory, FLOPs, samples, the interval.
 void fill_facts(const Job& job, const JobSystem& system, Result& result);

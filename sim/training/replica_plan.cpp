@@ -34,8 +34,13 @@ class Planner {
   bool add_tier(std::size_t tier, std::int64_t part);
   Replica replica_of(std::int64_t rank) const { return rank / stride_ % count_; }
   void mark(Replica first, Replica last);
+  void disturb(Replica first, Replica last) {
+    mark(first, last);
+    plan_.disturbed.emplace_back(first, last);
+  }
   void mark_disturbances();
   void mark_types();
+  bool mark_sample();
 
   const Job& job_;
   const topology::Cluster& cluster_;
@@ -97,17 +102,25 @@ void Planner::mark(Replica first, Replica last) {
       {first, std::min<Replica>(last, count_), static_cast<std::int32_t>(marks_.size())});
 }
 
+// Each of the first replicas for itself; false: they tell nothing of the others.
+bool Planner::mark_sample() {
+  if (!marks_.empty()) return false;  // by types of devices
+  for (Replica r = 0; r < std::min<Replica>(job_.jitter.replicas, count_); ++r) mark(r, r + 1);
+  plan_.is_sample = true;
+  return true;
+}
+
 void Planner::mark_disturbances() {
   for (const Disturbance& d : job_.disturbances) {
     if (d.kind != Disturbance::Kind::link) {
-      if (d.index < ranks_) mark(replica_of(d.index), replica_of(d.index) + 1);
+      if (d.index < ranks_) disturb(replica_of(d.index), replica_of(d.index) + 1);
       continue;
     }
     const auto tier = static_cast<std::size_t>(cluster_.tier(d.index));
     const DeviceIndex first = cluster_.first_device(d.index);
     if (first >= ranks_ || plan_.level_of_tier[tier] == SIZE_MAX) continue;
     const Replica replicas = tier == 0 ? plan_.members_per_host : plan_.block_of_tier[tier];
-    mark(replica_of(first), replica_of(first) + replicas);
+    disturb(replica_of(first), replica_of(first) + replicas);
   }
 }
 
@@ -133,16 +146,17 @@ std::optional<ReplicaPlan> Planner::run() {
   plan_.members_per_host = static_cast<int>(std::max<std::int64_t>(blocks->host / stride_, 1));
   if (!hosts_are_exchangeable(*blocks)) return std::nullopt;
   if (!add_tier(1, blocks->group) || !add_tier(2, blocks->pod)) return std::nullopt;
-  mark_disturbances();
   mark_types();
+  if (job_.jitter.is_on() && !mark_sample()) return std::nullopt;
+  mark_disturbances();
   plan_.replicas = fold::Replicas(count_, unit_, blocks_, std::move(marks_));
   for (std::size_t& level : plan_.level_of_tier) {
     if (level == SIZE_MAX) level = plan_.replicas.levels();
   }
-  constexpr int least_gain = 2;
-  if (static_cast<std::int64_t>(plan_.replicas.kept().size()) * least_gain > count_) {
-    return std::nullopt;
-  }
+  // A sample is what the user asks for; a few replicas less than all are not worth one.
+  const double share_max = plan_.is_sample ? 0.8 : 0.5;
+  const auto kept = static_cast<double>(plan_.replicas.kept().size());
+  if (kept > share_max * static_cast<double>(count_)) return std::nullopt;
   return std::move(plan_);
 }
 

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "sim/fold/replicas.h"
 #include "sim/plan/rank_grid.h"
@@ -16,11 +18,14 @@ struct ReplicaPlan {
   std::array<std::size_t, 3> level_of_tier{};
   std::array<fold::Replica, 3> block_of_tier{1, 1, 1};  // replicas of such a block
   int members_per_host = 1;                             // of a group of data-parallel ranks
+  std::vector<std::pair<fold::Replica, fold::Replica>> disturbed;  // [first, last)
+  bool is_sample = false;  // those kept for their draws stand for all
 };
 
 // Replicas along the data dimension can be exchanged where hosts, leaves and pods are whole blocks
 // of them, routes are sprayed and rings join them; disturbed ones, and those on other types of
-// hosts, are kept apart. Otherwise, and where little would be gained, all are kept.
+// hosts, are kept apart. With jitter the first `replicas` are too, one type of device provided.
+// Otherwise, and where little would be gained, all are kept.
 ReplicaPlan replica_plan(const Job& job, const plan::RankGrid& grid);
 
 }  // namespace sim::training

@@ -67,7 +67,8 @@ std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
   Result result;
   result.scenario = job.name;
   result.devices = job.cluster->device_count();
-  fill(system, links, class_of, std::get<network::Outcome>(outcome), result);
+  const auto& ran = std::get<network::Outcome>(outcome);
+  fill(system, links, class_of, ran, beyond_run(system, ran), result);
   fill_facts(job, system, result);
   fill_fold(system, job.folds ? &folding : nullptr, result);
   fill_usage(result);

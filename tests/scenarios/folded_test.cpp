@@ -99,8 +99,9 @@ struct Both {
   training::Result folded, whole;
 };
 
-Both run_both(const std::filesystem::path& file) {
-  return {run_scenario(file).result, run_scenario(file, {}, false, false).result};
+Both run_both(const std::filesystem::path& file,
+              const std::vector<scenario::Override>& overrides = {}) {
+  return {run_scenario(file, overrides).result, run_scenario(file, overrides, false, false).result};
 }
 
 void check_equal(const training::Result& folded, const training::Result& whole) {
@@ -145,6 +146,28 @@ TEST_CASE("folded jobs: 250 random ones -> all of the result as with every rank 
   }
   std::filesystem::remove(file);
   CHECK(folded > 150);
+}
+
+TEST_CASE("folded jobs: 15 random ones with jitter -> as with every rank run; a sample runs too") {
+  const auto file = std::filesystem::temp_directory_path() /
+                    fmt::format("maquette-jitter-{}.yaml", std::random_device()());
+  int sampled = 0;
+  for (unsigned seed = 0; seed < 15; ++seed) {
+    CAPTURE(seed);
+    const std::string text = RandomScenario(seed).text();
+    CAPTURE(text);
+    std::ofstream(file) << text;
+    const Both both = run_both(file, {{"run.jitter.device", "2 %"},
+                                      {"run.jitter.operation", "3 %"},
+                                      {"run.jitter.replicas", "1000000"}});
+    check_equal(both.folded, both.whole);
+    REQUIRE(both.folded.fold.exact);
+    const auto few =
+        run_scenario(file, {{"run.jitter.device", "2 %"}, {"run.jitter.replicas", "2"}}).result;
+    sampled += !few.fold.exact;
+  }
+  std::filesystem::remove(file);
+  CHECK(sampled > 3);
 }
 
 TEST_CASE("folded jobs: every worked scenario and the quickstart, as with every rank run") {

@@ -116,7 +116,7 @@ stragglers:
   - {part: h0.gpu1, compute: 77 %}
   - {part: "h[0..1].nic2", link: 50 %, from: 10 s, to: 1 min}
   - {rank: 15, slowdown: 1.25}
-run: {iterations: 3, fidelity: operators}
+run: {iterations: 3, fidelity: operators, jitter: {device: 2 %, replicas: 8, seed: 5}}
 expect:
   iteration: {value: 33 ms, tolerance: 1 %}
   parameters: 123

@@ -88,6 +88,10 @@ TEST_CASE("scenario: dnn, stack, training and plan arrive") {
   CHECK(s.plan.order[3] == plan::Dimension::data);
   CHECK(s.run.iterations == 3);
   CHECK(s.run.fidelity == Run::Fidelity::operators);
+  CHECK(s.run.jitter.device == 0.02);
+  CHECK(s.run.jitter.operation == 0);
+  CHECK(s.run.jitter.replicas == 8);
+  CHECK(s.run.jitter.seed == 5);
 }
 
 TEST_CASE("scenario: stragglers and expectations arrive") {
@@ -134,7 +138,8 @@ TEST_CASE("scenario: what is left out takes the defaults, and they are listed") 
   for (const char* line :
        {"stack: megatron-core", "training.micro_batch: 1", "plan.tensor: 1",
         "plan.pipeline.schedule: 1f1b", "plan.data.sharding: none", "plan.data.degree: 16",
-        "placement.order: [tensor, context, data, pipeline]", "run.iterations: 2"}) {
+        "placement.order: [tensor, context, data, pipeline]", "run.iterations: 2",
+        "run.jitter.replicas: 64"}) {
     CAPTURE(line);
     CHECK(holds(s.defaults, line));
   }
