@@ -1,5 +1,5 @@
-// maquette-fit DATA OUTPUT [DEVICE...]: writes the profiles that the catalog ships. A program of its
-// own, so that loading the solver and what it needs is not part of every other command.
+// maquette-fit DATA OUTPUT [DEVICE...]: writes the profiles that the catalog ships. A program of
+// its own, so that loading the solver and what it needs is not part of every other command.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -2,12 +2,30 @@
 #include "sim/fold/fold.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace sim::fold {
 
+// Every stream and resource a class.
+const network::System& Folded::use_whole() {
+  const auto all = [](std::size_t count) {
+    std::vector<std::int32_t> list(count);
+    std::iota(list.begin(), list.end(), 0);
+    return list;
+  };
+  lumping_.class_of_stream = lumping_.stream = all(system_.streams.size());
+  lumping_.class_of_resource = lumping_.resource = all(system_.capacity.size());
+  capacity_ = system_.capacity;
+  current_.reset();
+  is_split_ = false;
+  return system_;
+}
+
 const network::System& Folded::at_barrier(std::span<const std::int64_t> capacity) {
   before_.reset();
+  const bool is_normal = std::equal(capacity.begin(), capacity.end(), system_.capacity.begin());
+  if (!may_fold_ && is_normal) return use_whole();
   if (current_ && std::equal(capacity.begin(), capacity.end(), capacity_.begin()) && !is_split_) {
     return *current_;
   }

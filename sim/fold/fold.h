@@ -13,7 +13,8 @@ namespace sim::fold {
 // folds from scratch. At a change of capacity within an iteration it is only split further.
 class Folded : public network::Folding {
  public:
-  explicit Folded(const network::System& system) : system_(system) {}
+  explicit Folded(const network::System& system)
+      : system_(system), may_fold_(fold::may_fold(system)) {}
 
   const network::System& at_barrier(std::span<const std::int64_t> capacity) override;
   const network::System& at_change(std::span<const std::int64_t> capacity,
@@ -23,14 +24,17 @@ class Folded : public network::Folding {
   }
 
   const Lumping& lumping() const { return lumping_; }
-  const network::System& current() const { return *current_; }
+  const network::System& current() const { return current_ ? *current_ : system_; }
 
  private:
+  const network::System& use_whole();
+
   const network::System& system_;
+  const bool may_fold_;
   Lumping lumping_;
   std::vector<std::int64_t> capacity_;  // that lumping_ is of
   bool is_split_ = false;
-  // The system before, still read while its state is copied, and the one in use.
+  // The system before, still read while its state is copied, and the one in use; none: the whole.
   std::unique_ptr<network::System> before_, current_;
 };
 

@@ -215,6 +215,11 @@ Lumping lump(const System& system, std::span<const std::int64_t> capacity, const
   return result;
 }
 
+bool may_fold(const System& system) {
+  const std::vector<std::uint32_t> colours = stream_colours(system, names_of(system), nullptr);
+  return std::set<std::uint32_t>(colours.begin(), colours.end()).size() < colours.size();
+}
+
 namespace {
 
 class QuotientWriter {

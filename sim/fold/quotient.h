@@ -23,6 +23,9 @@ struct Lumping {
 Lumping lump(const network::System& system, std::span<const std::int64_t> capacity,
              const Lumping* start = nullptr, int hash_bits = 64);
 
+// Whether any two streams begin alike. If not, none do the same, and lumping is of little use.
+bool may_fold(const network::System& system);
+
 // One stream and resource a class. REQUIRES: the lumping is of this system and these capacities.
 network::System quotient(const network::System& system, std::span<const std::int64_t> capacity,
                          const Lumping& lumping);

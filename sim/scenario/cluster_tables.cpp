@@ -73,7 +73,8 @@ Section<GroupDraft> host_group_table() {
           "name", text(), [](GroupDraft& d, std::string name) { d.group.name = std::move(name); },
           "hosts are numbered from 0 within it: h gives h0, h1, ...")
       .required(
-          "count", small_count(1, 100'000'000), [](GroupDraft& d, int count) { d.group.count = count; }, "hosts")
+          "count", small_count(1, 100'000'000),
+          [](GroupDraft& d, int count) { d.group.count = count; }, "hosts")
       .required(
           "type", catalog_kind("hosts", "host", host_table(), Naming::text),
           [](GroupDraft& d, HostDraft host) {

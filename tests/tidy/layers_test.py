@@ -38,7 +38,7 @@ class Layers(unittest.TestCase):
         for path, header in [
             ("topology/cluster.cpp", "sim/dnn/stack.h"),
             ("sim/collective/ring.h", "topology/cluster.h"),
-            ("sim/fold/refine.cpp", "sim/network/system.h"),
+            ("calibrate/measure/run.cpp", "sim/network/system.h"),
             ("sim/command/run.cpp", "sim/main.cpp"),
         ]:
             with self.subTest(path=path, header=header):
