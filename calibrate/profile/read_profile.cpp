@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "calibrate/profile/archive.h"
@@ -18,11 +18,12 @@ constexpr std::size_t numbers_most = 1 << 20, list_most = 10'000, text_most = 1 
 
 class Reader final : public Archive {
  public:
+  // The image follows the seal.
   Reader(const std::string& file, std::vector<std::byte> image)
       : file_name_(file), image_(std::move(image)) {
     const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS));
     H5Pset_fapl_core(access, 1 << 16, false);
-    H5Pset_file_image(access, image_.data(), image_.size());
+    H5Pset_file_image(access, image_.data() + seal_size, image_.size() - seal_size);
     file_ = Hdf5File(H5Fopen("profile", H5F_ACC_RDONLY, access));
     if (!file_.is_open()) fail("its contents are not HDF5");
     groups_.emplace_back(H5Gopen2(file_, "/", H5P_DEFAULT));
@@ -85,9 +86,11 @@ class Reader final : public Archive {
   }
 
   Hdf5Dataset dataset(const char* name, const char* units) const {
-    if (H5Lexists(groups_.back(), name, H5P_DEFAULT) <= 0) fail("it has no " + place(name));
     Hdf5Dataset set(H5Dopen2(groups_.back(), name, H5P_DEFAULT));
-    if (!set.is_open()) fail(place(name) + " is not a data set");
+    if (!set.is_open()) {
+      const bool exists = H5Lexists(groups_.back(), name, H5P_DEFAULT) > 0;
+      fail(exists ? place(name) + " is not a data set" : "it has no " + place(name));
+    }
     const std::string found = text_attribute(set, "units", place(name) + ": units");
     if (found != units) {
       fail(fmt::format("{} is in '{}', expected '{}'", place(name), found, units));
@@ -128,17 +131,18 @@ std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in;
   if (std::filesystem::is_regular_file(file, ignored)) in.open(file, std::ios::binary);
-  std::vector<char> text;
-  if (in.is_open())
-    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  std::string text;
+  std::array<char, 65536> block;
+  while (in.is_open() && in) {
+    in.read(block.data(), block.size());
+    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
+  }
   if (!in.is_open() || in.bad()) {
     throw ProfileError{fmt::format("cannot open profile '{}'", file.string()),
                        "there is no such file, it is not a plain file, or it may not be read", ""};
   }
-  std::vector<std::byte> bytes(text.size());
-  std::transform(text.begin(), text.end(), bytes.begin(),
-                 [](char c) { return static_cast<std::byte>(c); });
-  return bytes;
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
 }
 
 }  // namespace
@@ -149,7 +153,6 @@ ProfileData read_profile_data(const std::filesystem::path& file) {
     throw ProfileError{fmt::format("cannot read profile '{}'", file.string()), *complaint,
                        "write it again with 'maquette profile fit-public' or 'maquette calibrate'"};
   }
-  bytes.erase(bytes.begin(), bytes.begin() + seal_size);
   const Hdf5Silence silence;
   ProfileData data;
   Reader reader(file.string(), std::move(bytes));
