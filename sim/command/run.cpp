@@ -48,12 +48,12 @@ int stuck(const training::Stuck& stuck, const Common& common) {
   return exit_cannot_proceed;
 }
 
-int too_large(const training::TooLarge& large, const Common& common) {
+int too_large(const training::TooLarge& large, const Place& place, const Common& common) {
   Diagnostics diagnostics;
   diagnostics.error(
       {},
       fmt::format("{} ranks would be simulated one by one; {} is the most", large.ranks,
-                  training::TooLarge::most),
+                  large.most),
       "few of them provably do the same: replicas can stand for each other only where hosts, "
       "leaves "
       "and pods hold whole blocks of them, paths are sprayed and gradients are reduced along rings",
@@ -93,7 +93,7 @@ int run(const std::vector<std::string>& arguments) {
   auto outcome = training::simulate(loaded->job);
   if (const auto* s = std::get_if<training::Stuck>(&outcome)) return stuck(*s, common);
   if (const auto* large = std::get_if<training::TooLarge>(&outcome)) {
-    return too_large(*large, common);
+    return too_large(*large, scenario->place("plan"), common);
   }
   auto& result = std::get<training::Result>(outcome);
   for (const Diagnostic& d : diagnostics.sorted()) result.warnings.push_back(d.message);

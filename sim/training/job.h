@@ -87,6 +87,8 @@ struct Job {
   std::vector<Disturbance> disturbances;
   Jitter jitter;  // of jobs with a dnn
   Fidelity fidelity = Fidelity::segments;
+  // More are not simulated one by one: they would not fit into memory.
+  std::int64_t ranks_max = 2'000'000;
   bool folds = true;  // ranks that provably do the same are run once
   bool skips = true;  // what provably repeats is not run again
   int iterations = 2;

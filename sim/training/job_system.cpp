@@ -111,8 +111,8 @@ JobSystem JobBuilder::build() {
   choose_replicas();
   const std::int64_t ranks =
       static_cast<std::int64_t>(plan_.replicas.kept_count()) * (grid_.ranks() / job_.plan.data);
-  if (ranks > TooLarge::most) {
-    result_.too_large = TooLarge{ranks};
+  if (ranks > job_.ranks_max) {
+    result_.too_large = TooLarge{ranks, job_.ranks_max};
     return std::move(result_);
   }
   list_ranks();

@@ -76,10 +76,9 @@ struct Interval {
   double p10_s = 0, p90_s = 0, model = 0, jitter = 0;
 };
 
-// More ranks would be simulated one by one than fit into memory.
+// More ranks would be simulated one by one than Job::ranks_max.
 struct TooLarge {
-  std::int64_t ranks = 0;
-  static constexpr std::int64_t most = 2'000'000;
+  std::int64_t ranks = 0, most = 0;
 };
 
 struct Result {

@@ -136,11 +136,12 @@ std::vector<Variation> variations(const Job& job) {
 }  // namespace
 
 std::vector<std::string> advice(const Job& job, const Result& result) {
-  constexpr std::int64_t tasks_max = 60'000;
+  constexpr std::int64_t tasks_max = 60'000, ranks_max = 4096;
   const auto* dnn = std::get_if<dnn::Transformer>(&job.dnn);
-  if (!dnn || result.fold.tasks > tasks_max) return {};
+  if (!dnn || result.fold.task_classes > tasks_max) return {};
   std::vector<std::pair<Picoseconds, std::string>> found;
-  for (const Variation& v : variations(job)) {
+  for (Variation& v : variations(job)) {
+    v.job.ranks_max = std::min(job.ranks_max, ranks_max);
     if (!plan::problems(v.job.plan, *dnn, job.plan.ranks()).empty()) continue;
     const auto outcome = simulate(v.job);
     const auto* other = std::get_if<Result>(&outcome);

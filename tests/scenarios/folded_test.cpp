@@ -180,6 +180,23 @@ TEST_CASE("folded jobs: every worked scenario and the quickstart, as with every 
   }
 }
 
+TEST_CASE("folded jobs: more ranks than may be run one by one are refused, unless few are run") {
+  Diagnostics diagnostics;
+  const auto file = repository() / "scenarios/scale/16k.yaml";
+  const auto read = scenario::read_scenario(file, {}, command::catalog(), diagnostics);
+  REQUIRE(read);
+  auto loaded = command::load(*read, diagnostics);
+  REQUIRE(loaded);
+  loaded->job.ranks_max = 1000;
+  CHECK(std::holds_alternative<training::Result>(training::simulate(loaded->job)));
+  loaded->job.folds = false;
+  const auto outcome = training::simulate(loaded->job);
+  const auto* refused = std::get_if<training::TooLarge>(&outcome);
+  REQUIRE(refused);
+  CHECK(refused->ranks == 16384);
+  CHECK(refused->most == 1000);
+}
+
 TEST_CASE("folded jobs: where a hash chooses the paths, fewer do the same, and it is still exact") {
   const auto file = repository() / "scenarios/quickstart.yaml";
   const auto classes = [&](const char* routing) {
