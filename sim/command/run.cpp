@@ -51,7 +51,7 @@ int stuck(const training::Stuck& stuck, const Common& common) {
 int too_large(const training::TooLarge& large, const Place& place, const Common& common) {
   Diagnostics diagnostics;
   diagnostics.error(
-      {},
+      place,
       fmt::format("{} ranks would be simulated one by one; {} is the most", large.ranks,
                   large.most),
       "few of them provably do the same: replicas can stand for each other only where hosts, "
