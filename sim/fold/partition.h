@@ -28,7 +28,7 @@ struct SightGraph {
   // Adds a vertex that sees nothing yet; sights are added to the last vertex.
   void add_vertex(std::uint32_t vertex_colour, bool is_counting) {
     colour.push_back(vertex_colour);
-    counts.push_back(is_counting);
+    counts.push_back(is_counting ? 1 : 0);
     first.push_back(first.back());
   }
   void add_sight(const Sight& sight) {

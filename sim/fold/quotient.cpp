@@ -258,7 +258,7 @@ void QuotientWriter::write_resources() {
     const auto r = static_cast<std::size_t>(resource);
     result_.capacity.push_back(capacity_[r]);
     lowest_.push_back(resource);
-    result_.is_passive.push_back(is_passive(system_, resource));
+    result_.is_passive.push_back(is_passive(system_, resource) ? 1 : 0);
     return static_cast<std::int32_t>(result_.capacity.size()) - 1;
   };
   for (const std::int32_t resource : lumping_.resource) add(resource);
