@@ -30,8 +30,8 @@ const network::System& Folded::at_barrier(std::span<const std::int64_t> capacity
     return *current_;
   }
   capacity_.assign(capacity.begin(), capacity.end());
-  lumping_ = lump(system_, capacity);
-  current_ = std::make_unique<network::System>(quotient(system_, capacity, lumping_));
+  lumping_ = lump(system_, shape_, capacity);
+  current_ = std::make_unique<network::System>(quotient(system_, shape_, capacity, lumping_));
   is_split_ = false;
   return *current_;
 }
@@ -39,13 +39,13 @@ const network::System& Folded::at_barrier(std::span<const std::int64_t> capacity
 const network::System& Folded::at_change(std::span<const std::int64_t> capacity,
                                          std::vector<std::int32_t>& parent) {
   capacity_.assign(capacity.begin(), capacity.end());
-  const Lumping coarse = std::exchange(lumping_, lump(system_, capacity, &lumping_));
+  const Lumping coarse = std::exchange(lumping_, lump(system_, shape_, capacity, &lumping_));
   parent.clear();
   for (const std::int32_t stream : lumping_.stream) {
     parent.push_back(coarse.class_of_stream[static_cast<std::size_t>(stream)]);
   }
   before_ = std::move(current_);
-  current_ = std::make_unique<network::System>(quotient(system_, capacity, lumping_));
+  current_ = std::make_unique<network::System>(quotient(system_, shape_, capacity, lumping_));
   is_split_ = true;
   return *current_;
 }

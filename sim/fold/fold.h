@@ -14,7 +14,7 @@ namespace sim::fold {
 class Folded : public network::Folding {
  public:
   explicit Folded(const network::System& system)
-      : system_(system), may_fold_(fold::may_fold(system)) {}
+      : system_(system), shape_(system), may_fold_(fold::may_fold(system, shape_)) {}
 
   const network::System& at_barrier(std::span<const std::int64_t> capacity) override;
   const network::System& at_change(std::span<const std::int64_t> capacity,
@@ -30,6 +30,7 @@ class Folded : public network::Folding {
   const network::System& use_whole();
 
   const network::System& system_;
+  const Shape shape_;
   const bool may_fold_;
   Lumping lumping_;
   std::vector<std::int64_t> capacity_;  // that lumping_ is of

@@ -20,23 +20,6 @@ bool is_passive(const System& system, std::int32_t resource) {
   return !system.is_passive.empty() && system.is_passive[static_cast<std::size_t>(resource)];
 }
 
-// Which slots and footprints a program's steps name.
-struct Names {
-  std::set<std::int32_t> slots, reserving, footprints;
-
-  explicit Names(const network::Program& program) {
-    for (const network::Wait& wait : program.waits) {
-      slots.insert(wait.slot);
-      if (wait.reserves) reserving.insert(wait.slot);
-    }
-    for (const network::StepUse& use : program.uses) footprints.insert(use.footprint);
-  }
-};
-
-std::vector<Names> names_of(const System& system) {
-  return {system.programs.begin(), system.programs.end()};
-}
-
 // What loads a resource: a stream through one of its footprints, or by what it reserves when a
 // member of one of its slots has come far enough.
 struct Load {
@@ -48,7 +31,7 @@ struct Load {
 };
 
 template <class Visit>
-void each_load(const System& system, const std::vector<Names>& names, Visit visit) {
+void each_load(const System& system, const Shape& shape, Visit visit) {
   const auto each = [&](std::int32_t footprint, Load load) {
     const network::Footprint& f = system.footprints[static_cast<std::size_t>(footprint)];
     for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
@@ -61,7 +44,7 @@ void each_load(const System& system, const std::vector<Names>& names, Visit visi
   };
   for (std::size_t s = 0; s < system.streams.size(); ++s) {
     const Stream& stream = system.streams[s];
-    const Names& named = names[static_cast<std::size_t>(stream.program)];
+    const ProgramNames& named = shape.names[static_cast<std::size_t>(stream.program)];
     const auto index = static_cast<std::int32_t>(s);
     for (const std::int32_t f : named.footprints) {
       each(stream.first_footprint + f, {.stream = index, .part = f});
@@ -89,43 +72,18 @@ class Numbering {
   std::map<Key, std::uint32_t> numbers_;
 };
 
-using Figures = std::vector<std::int64_t>;
-
-// All that a program does, apart from how it is called.
-Figures figures_of(const network::Program& program) {
-  Figures figures;
-  for (const network::Step& step : program.steps) {
-    figures.insert(figures.end(), {step.lag, step.work, step.weight, step.reserve, step.wait_count,
-                                   step.use_count, step.part_count, step.kind});
-  }
-  for (const network::Wait& wait : program.waits) {
-    figures.insert(figures.end(), {wait.slot, wait.milestone, wait.reserves});
-  }
-  for (const network::StepUse& use : program.uses) {
-    figures.insert(figures.end(), {use.footprint, use.amount});
-  }
-  for (const network::Part& part : program.parts) {
-    figures.insert(figures.end(), {part.kind, part.work});
-  }
-  figures.insert(figures.end(), program.milestones.begin(), program.milestones.end());
-  return figures;
-}
-
 // C0. Also what decides how a stream's time is called.
-std::vector<std::uint32_t> stream_colours(const System& system, const std::vector<Names>& names,
+std::vector<std::uint32_t> stream_colours(const System& system, const Shape& shape,
                                           const Lumping* start) {
-  Numbering<Figures> program_number, colour;
-  std::vector<std::uint32_t> programs;
-  for (const network::Program& p : system.programs) {
-    programs.push_back(program_number(figures_of(p)));
-  }
+  Numbering<std::vector<std::int64_t>> colour;
   std::vector<std::uint32_t> result;
-  Figures key;
+  std::vector<std::int64_t> key;
   for (std::size_t s = 0; s < system.streams.size(); ++s) {
     const Stream& stream = system.streams[s];
-    key = {programs[static_cast<std::size_t>(stream.program)], stream.is_accounted,
+    const auto program = static_cast<std::size_t>(stream.program);
+    key = {shape.program_number[program], stream.is_accounted,
            start ? start->class_of_stream[s] : 0};
-    for (const std::int32_t k : names[static_cast<std::size_t>(stream.program)].slots) {
+    for (const std::int32_t k : shape.names[program].slots) {
       const network::Slot& slot = system.slots[static_cast<std::size_t>(stream.first_slot + k)];
       key.push_back(slot.kind_in_progress * 256 + slot.kind_late);
     }
@@ -138,15 +96,14 @@ std::vector<std::uint32_t> stream_colours(const System& system, const std::vecto
 constexpr std::uint32_t use_label = 1U << 30;
 
 // Streams, then resources.
-SightGraph sight_graph(const System& system, std::span<const std::int64_t> capacity,
-                       const Lumping* start) {
-  const std::vector<Names> names = names_of(system);
+SightGraph sight_graph(const System& system, const Shape& shape,
+                       std::span<const std::int64_t> capacity, const Lumping* start) {
   SightGraph graph;
   const auto streams = static_cast<std::int32_t>(system.streams.size());
-  const std::vector<std::uint32_t> colours = stream_colours(system, names, start);
+  const std::vector<std::uint32_t> colours = stream_colours(system, shape, start);
   for (std::int32_t s = 0; s < streams; ++s) {
     const Stream& stream = system.streams[static_cast<std::size_t>(s)];
-    const Names& named = names[static_cast<std::size_t>(stream.program)];
+    const ProgramNames& named = shape.names[static_cast<std::size_t>(stream.program)];
     graph.add_vertex(colours[static_cast<std::size_t>(s)], false);
     for (const std::int32_t k : named.slots) {  // C1
       const network::Slot& slot = system.slots[static_cast<std::size_t>(stream.first_slot + k)];
@@ -168,7 +125,7 @@ SightGraph sight_graph(const System& system, std::span<const std::int64_t> capac
   }
   std::vector<std::vector<Sight>> loads(system.capacity.size());  // C3
   Numbering<std::tuple<bool, std::int32_t, std::int64_t>> label;
-  each_load(system, names, [&](const Load& load) {
+  each_load(system, shape, [&](const Load& load) {
     if (is_passive(system, load.resource)) return;
     loads[static_cast<std::size_t>(load.resource)].push_back(
         {load.stream, load.member, label({load.member >= 0, load.part, load.coefficient}),
@@ -185,9 +142,9 @@ SightGraph sight_graph(const System& system, std::span<const std::int64_t> capac
 
 }  // namespace
 
-Lumping lump(const System& system, std::span<const std::int64_t> capacity, const Lumping* start,
-             int hash_bits) {
-  const Partition partition = refine(sight_graph(system, capacity, start), hash_bits);
+Lumping lump(const System& system, const Shape& shape, std::span<const std::int64_t> capacity,
+             const Lumping* start, int hash_bits) {
+  const Partition partition = refine(sight_graph(system, shape, capacity, start), hash_bits);
   const auto streams = static_cast<std::int32_t>(system.streams.size());
   Lumping result;
   for (const Vertex v : partition.lowest) {
@@ -215,8 +172,8 @@ Lumping lump(const System& system, std::span<const std::int64_t> capacity, const
   return result;
 }
 
-bool may_fold(const System& system) {
-  const std::vector<std::uint32_t> colours = stream_colours(system, names_of(system), nullptr);
+bool may_fold(const System& system, const Shape& shape) {
+  const std::vector<std::uint32_t> colours = stream_colours(system, shape, nullptr);
   return std::set<std::uint32_t>(colours.begin(), colours.end()).size() < colours.size();
 }
 
@@ -224,9 +181,9 @@ namespace {
 
 class QuotientWriter {
  public:
-  QuotientWriter(const System& system, std::span<const std::int64_t> capacity,
+  QuotientWriter(const System& system, const Shape& shape, std::span<const std::int64_t> capacity,
                  const Lumping& lumping)
-      : system_(system), capacity_(capacity), lumping_(lumping), names_(names_of(system)) {}
+      : system_(system), shape_(shape), capacity_(capacity), lumping_(lumping) {}
 
   System write();
 
@@ -244,9 +201,9 @@ class QuotientWriter {
   std::int32_t write_footprint(const LoadKey& key);
 
   const System& system_;
+  const Shape& shape_;
   std::span<const std::int64_t> capacity_;
   const Lumping& lumping_;
-  std::vector<Names> names_;
   std::vector<std::int32_t> lowest_;              // [resource of the result]
   std::map<std::int32_t, std::int32_t> passive_;  // resource -> its number in the result
   std::map<LoadKey, Loads> loads_;
@@ -274,7 +231,7 @@ void QuotientWriter::write_resources() {
 
 // What the lowest resource of each class carries.
 void QuotientWriter::collect_loads() {
-  each_load(system_, names_, [&](const Load& load) {
+  each_load(system_, shape_, [&](const Load& load) {
     std::int32_t resource = 0;
     if (is_passive(system_, load.resource)) {
       const auto found = passive_.find(load.resource);
@@ -306,15 +263,15 @@ std::int32_t QuotientWriter::write_footprint(const LoadKey& key) {
 void QuotientWriter::write_stream(Class c) {
   const std::int32_t lowest = lumping_.stream[static_cast<std::size_t>(c)];
   const Stream& stream = system_.streams[static_cast<std::size_t>(lowest)];
-  const Names& named = names_[static_cast<std::size_t>(stream.program)];
+  const ProgramNames& named = shape_.names[static_cast<std::size_t>(stream.program)];
   Stream written = stream;
   written.size = 0;
   written.is_recorded = false;
   written.first_slot = static_cast<std::int32_t>(result_.slots.size());
   written.first_footprint = static_cast<std::int32_t>(result_.footprints.size());
-  const std::int32_t footprints = named.footprints.empty() ? 0 : *named.footprints.rbegin() + 1;
+  const std::int32_t footprints = named.footprints.empty() ? 0 : named.footprints.back() + 1;
   for (std::int32_t f = 0; f < footprints; ++f) write_footprint({c, -1, f});
-  const std::int32_t slots = named.slots.empty() ? 0 : *named.slots.rbegin() + 1;
+  const std::int32_t slots = named.slots.empty() ? 0 : named.slots.back() + 1;
   std::vector<Class> classes;
   for (std::int32_t k = 0; k < slots; ++k) {
     network::Slot slot = system_.slots[static_cast<std::size_t>(stream.first_slot + k)];
@@ -326,7 +283,7 @@ void QuotientWriter::write_stream(Class c) {
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
     slot.first = static_cast<std::int32_t>(result_.members.size());
     slot.count = static_cast<std::int32_t>(classes.size());
-    const bool reserves = named.reserving.contains(k);
+    const bool reserves = std::binary_search(named.reserving.begin(), named.reserving.end(), k);
     for (const Class member : classes) {
       result_.members.push_back({member, reserves ? write_footprint({c, member, k}) : -1});
     }
@@ -355,9 +312,9 @@ System QuotientWriter::write() {
 
 }  // namespace
 
-System quotient(const System& system, std::span<const std::int64_t> capacity,
+System quotient(const System& system, const Shape& shape, std::span<const std::int64_t> capacity,
                 const Lumping& lumping) {
-  return QuotientWriter(system, capacity, lumping).write();
+  return QuotientWriter(system, shape, capacity, lumping).write();
 }
 
 }  // namespace sim::fold

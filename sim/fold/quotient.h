@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/fold/partition.h"
+#include "sim/fold/shape.h"
 #include "sim/network/system.h"
 
 namespace sim::fold {
@@ -20,14 +21,15 @@ struct Lumping {
 // capacity and carry the same from each class of streams. Then all members of a class do the same
 // at every instant (conditions C0 to C4; docs/decisions/0015).
 // `start`: a lumping that is only split further; null: from scratch.
-Lumping lump(const network::System& system, std::span<const std::int64_t> capacity,
-             const Lumping* start = nullptr, int hash_bits = 64);
+Lumping lump(const network::System& system, const Shape& shape,
+             std::span<const std::int64_t> capacity, const Lumping* start = nullptr,
+             int hash_bits = 64);
 
 // Whether any two streams begin alike. If not, none do the same, and lumping is of little use.
-bool may_fold(const network::System& system);
+bool may_fold(const network::System& system, const Shape& shape);
 
 // One stream and resource a class. REQUIRES: the lumping is of this system and these capacities.
-network::System quotient(const network::System& system, std::span<const std::int64_t> capacity,
-                         const Lumping& lumping);
+network::System quotient(const network::System& system, const Shape& shape,
+                         std::span<const std::int64_t> capacity, const Lumping& lumping);
 
 }  // namespace sim::fold

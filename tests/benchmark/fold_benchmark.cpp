@@ -16,7 +16,8 @@ void lump(benchmark::State& state) {
   network::System system = training::job_system(loaded.job).system;
   training::drop_never_binding(system);
   std::size_t classes = 0;
-  for (auto _ : state) classes = fold::lump(system, system.capacity).stream.size();
+  for (auto _ : state)
+    classes = fold::lump(system, fold::Shape(system), system.capacity).stream.size();
   state.counters["streams"] = static_cast<double>(system.streams.size());
   state.counters["classes"] = static_cast<double>(classes);
 }

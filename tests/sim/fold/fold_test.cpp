@@ -65,7 +65,7 @@ TEST_CASE("fold: 3,000 random lifts, disturbed or not -> every start and end of 
     const System system = hand.iterations(1 + static_cast<int>(seed % 3)).take();
     check_equal(folded(system), whole(system));
     streams += system.streams.size();
-    classes += lump(system, system.capacity).stream.size();
+    classes += lump(system, Shape(system), system.capacity).stream.size();
   }
   CHECK(3 * classes < streams);
 }
@@ -76,12 +76,12 @@ TEST_CASE("fold: an undisturbed lift -> no more classes than the system it was l
     std::mt19937_64 random(seed);
     const HandSystem base = network::random_system(random);
     const System system = lifted(base, 4, random).take();
-    const Lumping lumping = lump(system, system.capacity);
+    const Lumping lumping = lump(system, Shape(system), system.capacity);
     REQUIRE(lumping.stream.size() <= base.take().streams.size());
-    const System smaller = quotient(system, system.capacity, lumping);
+    const System smaller = quotient(system, Shape(system), system.capacity, lumping);
     REQUIRE(smaller.tasks() == system.tasks());
     // What is folded does not fold further.
-    REQUIRE(lump(smaller, smaller.capacity).stream.size() == lumping.stream.size());
+    REQUIRE(lump(smaller, Shape(smaller), smaller.capacity).stream.size() == lumping.stream.size());
   }
 }
 
@@ -106,9 +106,9 @@ TEST_CASE("fold: hashes that collide -> the same classes, by comparing in full")
     HandSystem hand = lifted(network::random_system(random), 3, random);
     System system = hand.take();
     system.capacity[random() % system.capacity.size()] += 7;
-    const Lumping exact = lump(system, system.capacity);
+    const Lumping exact = lump(system, Shape(system), system.capacity);
     for (const int bits : {0, 1, 3}) {
-      const Lumping mended = lump(system, system.capacity, nullptr, bits);
+      const Lumping mended = lump(system, Shape(system), system.capacity, nullptr, bits);
       REQUIRE(mended.class_of_stream == exact.class_of_stream);
       REQUIRE(mended.class_of_resource == exact.class_of_resource);
     }
@@ -121,7 +121,7 @@ TEST_CASE("fold: two flows of a class on one link, one alone on another -> the l
   const auto a = hand.resource("a", 100), b = hand.resource("b", 100);
   for (const auto link : {a, a, b}) hand.stream("f", {{.work = 1000, .uses = {{link, 100}}}});
   const System system = hand.take();
-  const Lumping lumping = lump(system, system.capacity);
+  const Lumping lumping = lump(system, Shape(system), system.capacity);
   CHECK(lumping.class_of_stream == std::vector<Class>{0, 0, 1});
   CHECK(lumping.class_of_resource == std::vector<Class>{0, 1});
   CHECK(folded(system).last_ends == std::vector<Picoseconds>{2000, 2000, 1000});
@@ -133,7 +133,8 @@ TEST_CASE("fold: waiting for one copy or for three of them -> one class, waits a
   hand.stream("one", {{.work = 5, .waits = {{{1}, 1, 0, 0}}}});
   hand.stream("all", {{.work = 5, .waits = {{{0, 1, 2}, 1, 0, 0}}}});
   const System system = hand.take();
-  CHECK(lump(system, system.capacity).class_of_stream == std::vector<Class>{0, 0, 0, 1, 1});
+  CHECK(lump(system, Shape(system), system.capacity).class_of_stream ==
+        std::vector<Class>{0, 0, 0, 1, 1});
   CHECK(folded(system).last_ends == std::vector<Picoseconds>{10, 10, 10, 15, 15});
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("fold: a six-cycle of flows on shared links folds to one flow, as two 
   for (std::size_t i = 0; i < 3; ++i) flow(6 + i, 6 + (i + 1) % 3);
   for (std::size_t i = 0; i < 3; ++i) flow(9 + i, 9 + (i + 1) % 3);
   const System system = hand.take();
-  CHECK(lump(system, system.capacity).stream.size() == 1);
+  CHECK(lump(system, Shape(system), system.capacity).stream.size() == 1);
   const Outcome outcome = folded(system);
   CHECK(outcome.events == 1);
   check_equal(outcome, whole(system));
@@ -177,7 +178,7 @@ TEST_CASE("fold: two of a class at one server -> both end when both are served; 
   const auto server = hand.resource("server", 100);
   for (int i = 0; i < 2; ++i) hand.stream("a", {{.work = 10, .uses = {{server, 100}}}});
   const System system = hand.take();
-  CHECK(lump(system, system.capacity).stream.size() == 1);
+  CHECK(lump(system, Shape(system), system.capacity).stream.size() == 1);
   CHECK(folded(system).last_ends == std::vector<Picoseconds>{20, 20});
   CHECK(whole(system).last_ends == std::vector<Picoseconds>{20, 20});
 }
