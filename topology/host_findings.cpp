@@ -199,6 +199,18 @@ void find_in_size(const Description& description, Findings& findings) {
   if (links > most) {
     findings.error(fmt::format("the cluster has {:.3g} links, the most is {:.3g}", links, most), "",
                    "write 'routing: sprayed', or a crossbar instead of a mesh");
+    return;
+  }
+  // Sprayed links of a switch are one link as fast as all of them.
+  constexpr double fastest = 9e15;
+  for (std::int64_t number = 0; number < fabric.link_count(); number += fabric.link_count() - 1) {
+    const double rate = fabric.link(number).capacity.value();
+    if (rate < fastest) continue;
+    findings.error(fmt::format("the links from one switch up carry {:.3g} TB/s together, the most "
+                               "is {:.3g} TB/s",
+                               rate * 1e-12, fastest * 1e-12),
+                   "", "write fewer hosts_per_group or leaves_per_pod");
+    return;
   }
 }
 

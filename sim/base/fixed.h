@@ -36,7 +36,7 @@ inline Seconds to_seconds(Picoseconds duration) {
 }
 
 inline std::int64_t to_bytes_per_second(BytesPerSecond rate) {
-  invariant(rate.value() >= 0 && rate.value() < 1.7e13, "a rate is not in [0, 17 TB/s)");
+  invariant(rate.value() >= 0 && rate.value() < 9e15, "a rate is not in [0, 9 PB/s)");
   return std::llround(rate.value());
 }
 

@@ -63,6 +63,7 @@ void Execution::adopt(const Execution& coarse, std::span<const std::int32_t> par
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const std::size_t p = static_cast<std::size_t>(parent[i]);
     streams_[i] = coarse.streams_[p];
+    invariant(!streams_[i].is_parked, "a jump does not reach a change of capacity");
     streams_[i].waiter = -1;
     outcome_.times[i] = coarse.outcome_.times[p];
     outcome_.last_ends[i] = coarse.outcome_.last_ends[p];

@@ -33,7 +33,7 @@ struct Demand {
 class MaxMin {
  public:
   // Writes the rate of each task. O(uses * log resources).
-  // REQUIRES: capacities in [0, 2^44), amounts in [0, 2^60], below 2^88 on any one resource,
+  // REQUIRES: capacities in [0, 2^53), amounts in [0, 2^60], below 2^88 on any one resource,
   // weights in [2^10, 2^38], caps in [0, rate_one]. The largest sum is then of amount * weight,
   // below 2^126.
   void solve(std::span<const std::int64_t> capacity, std::span<const Demand> demands,

@@ -143,7 +143,8 @@ Repetition::Snapshot Repetition::snapshot(const Part& part) {
   }
   for (const auto* streams : {&part.outside, &part.targets}) {
     for (const std::int32_t s : *streams) {
-      result.still_positions.push_back(run_.state(s).position);
+      result.still.push_back(run_.state(s).position);
+      result.still.push_back(run_.state(s).unmet);
     }
   }
   result.hash = hash;
@@ -187,7 +188,7 @@ bool Repetition::is_shifted(std::int32_t stream, const State& a, const State& b,
 
 bool Repetition::is_repeated(const Part& part, const Snapshot& before, const Snapshot& now) {
   if (before.due != now.due || before.remaining != now.remaining || before.loads != now.loads ||
-      before.still_positions != now.still_positions) {
+      before.still != now.still) {
     return false;
   }
   for (std::size_t i = 0; i < part.streams.size(); ++i) {

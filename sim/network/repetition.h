@@ -42,8 +42,10 @@ class Repetition {
     std::vector<Picoseconds> due;
     std::vector<Int128> remaining;
     std::vector<std::array<Picoseconds, kind_max>> times;
-    std::vector<Int128> loads;                  // [observed of the part]
-    std::vector<std::int32_t> still_positions;  // [outside], then [target]
+    std::vector<Int128> loads;  // [observed of the part]
+    // Of the streams outside, then of the targets: position and unmet waits. With both the same,
+    // the stream did nothing, and reserves what it did.
+    std::vector<std::int32_t> still;
   };
   struct Part {
     std::vector<std::int32_t> streams;
@@ -64,7 +66,7 @@ class Repetition {
   template <class Visit>
   void each_member(std::size_t stream, Visit visit) const;
   void group();
-  void join(const std::vector<char>& is_still, std::vector<std::int32_t>& user);
+  void join(const std::vector<char>& is_still);
   bool stands_still(std::int32_t stream) const;
   void pace(Part& part);
   static std::int32_t middle_period(const std::vector<std::int32_t>& sequence);
@@ -83,6 +85,10 @@ class Repetition {
                           const Snapshot& now);
   bool waits_alike(std::int32_t stream, std::int32_t step, std::int32_t advance,
                    const Snapshot& before, const Snapshot& now);
+  bool is_held(std::int32_t stream, const Part& part, const Snapshot& before,
+               const std::vector<std::int32_t>& held) const;
+  bool holds(std::int32_t stream, const Part& part, const Snapshot& before) const;
+  bool may_be_reserved(std::int32_t stream, const Part& part) const;
   bool has_moved(std::int32_t stream, const Part& part, const Snapshot& before) const;
   std::int64_t repeats_before(const Part& part, const Snapshot& before, const Snapshot& now);
   void jump(Part& part, const Snapshot& before, const Snapshot& now, std::int64_t times);
@@ -96,8 +102,9 @@ class Repetition {
   std::vector<std::int32_t> index_of_;               // [stream] in its part
   std::vector<std::int32_t> due_;                    // parts to look at
   std::vector<std::vector<std::int32_t>> contents_;  // [program][step] equal for equal steps
-  std::int32_t longest_ = -1;                        // the stream with the most steps
-  std::int32_t group_at_ = 0;                        // its position when parts are found anew
+  std::vector<std::int32_t> user_;  // [resource] a stream of the part that uses it, -1: none does
+  std::int32_t longest_ = -1;       // the stream with the most steps
+  std::int32_t group_at_ = 0;       // its position when parts are found anew
 };
 
 }  // namespace sim::network

@@ -60,6 +60,66 @@ bool Repetition::has_moved(std::int32_t stream, const Part& part, const Snapshot
   return run_.streams_[s].position != earlier.position;
 }
 
+// Whether a stream that stands still goes on doing so for as long as the part repeats: it has
+// ended, waits for a stream of the part that moves, or for one that does.
+bool Repetition::is_held(std::int32_t stream, const Part& part, const Snapshot& before,
+                         const std::vector<std::int32_t>& held) const {
+  const State& s = run_.state(stream);
+  const Program& p = run_.program(stream);
+  if (static_cast<std::size_t>(s.position) >= p.steps.size()) return true;
+  if (s.is_running) return false;
+  const Step& step = p.steps[static_cast<std::size_t>(s.position)];
+  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
+    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
+    const Slot& slot = run_.slot_of(stream, wait.slot);
+    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
+      const std::int32_t target = run_.system_.members[static_cast<std::size_t>(m)].stream;
+      const std::int32_t needed =
+          run_.program(target).milestones[static_cast<std::size_t>(wait.milestone)];
+      if (run_.state(target).position >= needed) continue;
+      if (has_moved(target, part, before)) return true;
+      const auto at = std::lower_bound(held.begin(), held.end(), target);
+      const bool waits_for_part = at != held.end() && *at == target && target != stream;
+      if (waits_for_part && holds(target, part, before)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether it waits, itself, for a stream of the part that moves.
+bool Repetition::holds(std::int32_t stream, const Part& part, const Snapshot& before) const {
+  return !run_.state(stream).is_running && is_held(stream, part, before, {});
+}
+
+// Whether a stream outside may begin to reserve what the part uses when others than the part go on.
+bool Repetition::may_be_reserved(std::int32_t stream, const Part& part) const {
+  const State& s = run_.state(stream);
+  const Program& p = run_.program(stream);
+  if (static_cast<std::size_t>(s.position) >= p.steps.size()) return false;
+  const std::int32_t own = part_of_[static_cast<std::size_t>(part.pacer)];
+  const Step& step = p.steps[static_cast<std::size_t>(s.position)];
+  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
+    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
+    if (!wait.reserves) continue;
+    const Slot& slot = run_.slot_of(stream, wait.slot);
+    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
+      const Member& member = run_.system_.members[static_cast<std::size_t>(m)];
+      const std::int32_t needed =
+          run_.program(member.stream).milestones[static_cast<std::size_t>(wait.milestone)];
+      const bool is_met = run_.state(member.stream).position >= needed;
+      if (is_met || member.footprint < 0) continue;
+      if (part_of_[static_cast<std::size_t>(member.stream)] == own) continue;
+      const Footprint& f = run_.system_.footprints[static_cast<std::size_t>(member.footprint)];
+      for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
+        const std::int32_t user = user_[static_cast<std::size_t>(
+            run_.system_.coefficients[static_cast<std::size_t>(c)].resource)];
+        if (user >= 0 && part_of_[static_cast<std::size_t>(user)] == own) return true;
+      }
+    }
+  }
+  return false;
+}
+
 // How many periods until the part would wake a stream that stands still.
 std::int64_t Repetition::repeats_before(const Part& part, const Snapshot& before,
                                         const Snapshot& now) {
@@ -79,10 +139,10 @@ std::int64_t Repetition::repeats_before(const Part& part, const Snapshot& before
   }
   std::sort(held.begin(), held.end());
   for (const std::int32_t stream : part.outside) {
-    const State& s = run_.state(stream);
-    const bool has_ended =
-        static_cast<std::size_t>(s.position) >= run_.program(stream).steps.size();
-    if (!has_ended && !std::binary_search(held.begin(), held.end(), stream)) return 0;
+    if (!is_held(stream, part, before, held) || may_be_reserved(stream, part)) return 0;
+  }
+  for (const std::int32_t stream : part.streams) {
+    if (!has_moved(stream, part, before) && !is_held(stream, part, before, held)) return 0;
   }
   return most;
 }

@@ -103,9 +103,8 @@ void Repetition::each_use(std::size_t stream, Visit visit) const {
   });
 }
 
-// Makes a part of all that goes on and is joined by waits or resources. `user[resource]`: a stream
-// that uses it.
-void Repetition::join(const std::vector<char>& is_still, std::vector<std::int32_t>& user) {
+// Makes a part of all that goes on and is joined by waits or resources.
+void Repetition::join(const std::vector<char>& is_still) {
   const std::size_t count = is_still.size();
   Sets sets(count);
   for (std::size_t s = 0; s < count; ++s) {
@@ -115,7 +114,7 @@ void Repetition::join(const std::vector<char>& is_still, std::vector<std::int32_
       if (!is_still[static_cast<std::size_t>(member.stream)]) sets.join(stream, member.stream);
     });
     each_use(s, [&](std::int32_t resource) {
-      std::int32_t& first = user[static_cast<std::size_t>(resource)];
+      std::int32_t& first = user_[static_cast<std::size_t>(resource)];
       if (first < 0) first = stream;
       sets.join(stream, first);
     });
@@ -140,12 +139,13 @@ void Repetition::group() {
   const System& system = run_.system_;
   const std::size_t count = system.streams.size();
   std::vector<char> is_still(count);
-  for (std::size_t s = 0; s < count; ++s) is_still[s] = stands_still(static_cast<std::int32_t>(s));
+  for (std::size_t s = 0; s < count; ++s)
+    is_still[s] = stands_still(static_cast<std::int32_t>(s)) ? 1 : 0;
   parts_.clear();
   due_.clear();
   std::fill(part_of_.begin(), part_of_.end(), -1);
-  std::vector<std::int32_t> user(system.capacity.size(), -1);
-  join(is_still, user);
+  user_.assign(system.capacity.size(), -1);
+  join(is_still);
   for (std::size_t s = 0; s < count; ++s) {
     const auto see = [&](std::int32_t inside) {
       const std::int32_t p = inside < 0 ? -1 : part_of_[static_cast<std::size_t>(inside)];
@@ -160,10 +160,10 @@ void Repetition::group() {
       if (p < 0 || part_of_[static_cast<std::size_t>(member.stream)] == p) return;
       parts_[static_cast<std::size_t>(p)].targets.push_back(member.stream);
     });
-    each_use(s, [&](std::int32_t resource) { see(user[static_cast<std::size_t>(resource)]); });
+    each_use(s, [&](std::int32_t resource) { see(user_[static_cast<std::size_t>(resource)]); });
   }
   for (std::size_t o = 0; o < system.observed.size(); ++o) {
-    const std::int32_t first = user[static_cast<std::size_t>(system.observed[o])];
+    const std::int32_t first = user_[static_cast<std::size_t>(system.observed[o])];
     if (first < 0) continue;
     const std::int32_t p = part_of_[static_cast<std::size_t>(first)];
     parts_[static_cast<std::size_t>(p)].observed.push_back(static_cast<std::int32_t>(o));

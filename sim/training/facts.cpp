@@ -94,16 +94,20 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   const plan::RankGrid grid(job.plan);
   result.fold.ranks = grid.ranks();
   result.samples_per_iteration = static_cast<double>(job.plan.global_batch);
+  // In whole numbers, so that the sums do not depend on who stands for whom.
+  Int128 flops = 0, peak_flops = 0;
   for (const Lane& lane : system.lanes) {
-    result.hardware_flops_per_iteration += lane.flops * static_cast<double>(lane.size);
+    flops += static_cast<Int128>(lane.flops) * lane.size;
     for (const int rank : lane.ranks) {
       const std::string type(job.cluster->device(rank).device_type);
       const auto& peak = job.profiles.at(type)->device().peak;
       const auto found = peak.find(job.precision);
       if (found == peak.end()) continue;
-      result.peak_flops_per_second += found->second.value() * static_cast<double>(lane.size);
+      peak_flops += static_cast<Int128>(found->second.value()) * lane.size;
     }
   }
+  result.hardware_flops_per_iteration = static_cast<double>(flops);
+  result.peak_flops_per_second = static_cast<double>(peak_flops);
   const auto* dnn = std::get_if<dnn::Transformer>(&job.dnn);
   if (!dnn) return;
   result.tokens_per_iteration =

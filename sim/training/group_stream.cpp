@@ -71,7 +71,7 @@ StreamId JobBuilder::group_stream(const GroupSpec& spec) {
   const std::int64_t reserve =
       std::llround(collective_share(static_cast<int>(spec.group->members().front())) *
                    static_cast<double>(multiprocessors_one));
-  std::string key = fmt::format("{} {}", spec.key, members.slots.size());
+  std::string key = fmt::format("{} {} {}", spec.key, members.slots.size(), reserve);
   std::vector<TransferCost> costs;
   std::vector<std::int32_t> footprint;  // [step]
   for (const TensorStep& step : spec.steps) {

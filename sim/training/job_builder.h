@@ -124,10 +124,10 @@ class JobBuilder {
   ReplicaPlan plan_;
   std::vector<int> ranks_;  // that are simulated, ascending
   std::unordered_map<int, int> lane_of_rank_;
-  std::vector<double> merged_amounts_;                                   // [resource]
-  std::vector<std::shared_ptr<const Communicator>> tensor_;              // [lane]
-  std::vector<std::int32_t> tensor_stream_, host_stream_;                // [lane], -1: none
-  std::vector<std::int32_t> send_forward_, send_backward_;               // [lane]
+  std::vector<Int128> merged_amounts_;                       // [resource] as JobSystem::amounts
+  std::vector<std::shared_ptr<const Communicator>> tensor_;  // [lane]
+  std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
+  std::vector<std::int32_t> send_forward_, send_backward_;   // [lane]
   std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
   std::map<std::string, std::string> signatures_;                        // by place in a host
   std::map<std::string, LanePrograms> made_;                             // by lane_key

@@ -45,7 +45,7 @@ struct JobSystem {
   std::vector<RecordedStream> recorded;
   std::vector<ResourceOrigin> origins;    // [resource]
   std::vector<std::int64_t> alike;        // [resource] how many it stands for
-  std::vector<double> amounts;            // [resource] through it in one iteration
+  std::vector<Int128> amounts;            // [resource] through it in one iteration, in 10^-6 bytes
   std::map<std::string, JobCosts> costs;  // by device type
   std::vector<std::string> extrapolated;
   // Of each replica, where those with draws stand for all; empty: every replica has its own.

@@ -242,8 +242,8 @@ void JobBuilder::count_merged(int index, const LanePrograms& programs) {
       const auto resource = static_cast<std::size_t>(builder_.link(link));
       if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
       const SystemBuilder::CountOf count = count_for(static_cast<int>(tensor.members().front()));
-      merged_amounts_[resource] +=
-          bytes * what.second * times * count({ResourceOrigin::Kind::link, link});
+      merged_amounts_[resource] += Int128{std::llround(bytes * what.second * 1e6)} * times *
+                                   count({ResourceOrigin::Kind::link, link});
     }
   }
 }

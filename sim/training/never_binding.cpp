@@ -29,12 +29,16 @@ struct Reach {
 
 Reach reach_of(const network::Program& program) {
   Reach reach;
+  std::vector<std::int64_t> together;  // [footprint] of one step
   for (const network::Step& step : program.steps) {
+    together.assign(together.size(), 0);
     for (std::int32_t u = step.first_use; u < step.first_use + step.use_count; ++u) {
       const network::StepUse& use = program.uses[static_cast<std::size_t>(u)];
       const std::size_t f = static_cast<std::size_t>(use.footprint);
+      if (together.size() <= f) together.resize(f + 1, 0);
       if (reach.largest.size() <= f) reach.largest.resize(f + 1, 0);
-      reach.largest[f] = std::max(reach.largest[f], use.amount);
+      together[f] += use.amount;
+      reach.largest[f] = std::max(reach.largest[f], together[f]);
     }
   }
   for (const network::Wait& wait : program.waits) {
@@ -88,7 +92,7 @@ void drop_never_binding(System& system) {
   system.is_passive.assign(is_kept.size(), 0);
   for (const std::int32_t r : system.observed) {
     const auto resource = static_cast<std::size_t>(r);
-    system.is_passive[resource] = !is_kept[resource];
+    system.is_passive[resource] = is_kept[resource] ? 0 : 1;
   }
   std::vector<Coefficient> kept;
   for (network::Footprint& footprint : system.footprints) {

@@ -53,7 +53,8 @@ std::vector<ObservedLinks> link_classes(const Job& job, const JobSystem& system,
   // Bytes are compared in whole kilobytes: sums of shares differ in their last bits.
   std::map<std::tuple<topology::LinkKind, double, std::int64_t>, ObservedLinks> classes;
   for (const auto& [l, resource] : order) {
-    const double bytes = system.amounts[static_cast<std::size_t>(resource)];
+    const double bytes =
+        static_cast<double>(system.amounts[static_cast<std::size_t>(resource)]) * 1e-6;
     const topology::Link link = cluster.link(l);
     const auto [entry, is_new] = classes.try_emplace(
         {link.kind, link.capacity.value(), static_cast<std::int64_t>(bytes / 1000)});

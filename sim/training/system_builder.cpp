@@ -92,9 +92,9 @@ SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path, const CountOf
   return spec;
 }
 
-std::vector<double> SystemBuilder::amounts(const network::System& system) {
-  std::vector<double> result(system.capacity.size(), 0);
-  std::vector<std::vector<double>> per_program(system.programs.size());  // [program][footprint]
+std::vector<Int128> SystemBuilder::amounts(const network::System& system) {
+  std::vector<Int128> result(system.capacity.size(), 0);
+  std::vector<std::vector<Int128>> per_program(system.programs.size());  // [program][footprint]
   for (std::size_t p = 0; p < system.programs.size(); ++p) {
     const network::Program& program = system.programs[p];
     for (const network::Step& step : program.steps) {
@@ -104,10 +104,11 @@ std::vector<double> SystemBuilder::amounts(const network::System& system) {
         if (sums.size() <= static_cast<std::size_t>(use.footprint)) {
           sums.resize(static_cast<std::size_t>(use.footprint) + 1, 0);
         }
-        sums[static_cast<std::size_t>(use.footprint)] +=
-            static_cast<double>(use.amount) * static_cast<double>(step.work) * 1e-12;
+        sums[static_cast<std::size_t>(use.footprint)] += Int128{use.amount} * step.work;
       }
     }
+    constexpr Int128 picoseconds_per_microsecond = 1'000'000;
+    for (Int128& sum : per_program[p]) sum /= picoseconds_per_microsecond;
   }
   for (const network::Stream& stream : system.streams) {
     const auto& sums = per_program[static_cast<std::size_t>(stream.program)];
@@ -117,8 +118,7 @@ std::vector<double> SystemBuilder::amounts(const network::System& system) {
       for (std::int32_t c = footprint.first; c < footprint.first + footprint.count; ++c) {
         const Coefficient& coefficient = system.coefficients[static_cast<std::size_t>(c)];
         result[static_cast<std::size_t>(coefficient.resource)] +=
-            sums[f] * coefficient.count * static_cast<double>(coefficient.coefficient) /
-            static_cast<double>(Coefficient::coefficient_one);
+            (sums[f] * coefficient.coefficient >> Coefficient::bits) * coefficient.count;
       }
     }
   }

@@ -77,8 +77,9 @@ class SystemBuilder {
     return system_.capacity[static_cast<std::size_t>(resource)];
   }
 
-  // Bytes (or work) through every resource in one iteration: [resource].
-  static std::vector<double> amounts(const network::System& system);
+  // Millionths of a byte (or of work) through every resource in one iteration: [resource]. Rounded
+  // for each stream, so that the sums do not depend on who stands for whom.
+  static std::vector<Int128> amounts(const network::System& system);
   network::System take(int iterations);
 
  private:

@@ -107,6 +107,15 @@ TEST_CASE("findings: rates and latencies") {
               [](auto& d) { d.fabric.oversubscription = 0.5; });
 }
 
+TEST_CASE("findings: more through one switch than rates can be told apart for") {
+  const Finding finding = changed([](Description& d) {
+    d.hosts[0].count = 2'000'000;
+    d.fabric.hosts_per_group = 900'000;
+  });
+  CHECK(finding.message.find("the links from one switch up carry") == 0);
+  CHECK(finding.is_error);
+}
+
 TEST_CASE("findings: names") {
   const auto group = Subject::host_group;
   const auto with = [](const char* first, const char* second) {

@@ -163,3 +163,33 @@ TEST_CASE("repetition: stops before a capacity changes") {
   CHECK(outcome.iteration_ends == std::vector<Picoseconds>{1099 * millisecond + millisecond / 2});
   CHECK(outcome.events < 900);
 }
+
+TEST_CASE("repetition: woken from outside in the middle of what could be jumped over") {
+  // a stands still until x, which stands still until y, which has nothing to do with either, is
+  // half through: from 3,501 on a takes its share of the link of the stream that repeats.
+  HandSystem hand;
+  const auto link = hand.resource("link", 100);
+  const auto repeating = hand.stream("repeating"), y = hand.stream("y"), x = hand.stream("x");
+  for (int n = 0; n < 1000; ++n) hand.add(repeating, {.work = 10, .uses = {{link, 60}}});
+  for (int n = 0; n < 1000; ++n) hand.add(y, {.lag = 7});
+  hand.add(x, {.lag = 1, .waits = {{{y}, 500}}});
+  for (int n = 1; n < 8; ++n) hand.add(x, {.lag = 1});
+  hand.stream("a", {{.work = 1000, .uses = {{link, 60}}, .waits = {{{x}, 1}}}});
+  const System system = hand.share().take();
+  check_equal(outcome_of(system, true), outcome_of(system, false));
+}
+
+TEST_CASE("repetition: a reservation that begins at the very instant of a comparison") {
+  HandSystem hand;
+  const auto link = hand.resource("link", 100);
+  const auto repeating = hand.stream("repeating");
+  for (int n = 0; n < 1000; ++n) hand.add(repeating, {.work = 10, .uses = {{link, 60}}});
+  for (int at = 120; at < 140; ++at) {
+    HandSystem one = hand;
+    one.stream("h", {{.lag = 5,
+                      .waits = {{{repeating}, at, 0, 0, {link}}, {{repeating}, 900}},
+                      .reserve = 60}});
+    const System system = one.share().take();
+    check_equal(outcome_of(system, true), outcome_of(system, false));
+  }
+}
