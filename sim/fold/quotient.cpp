@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -33,9 +32,7 @@ struct Load {
 template <class Visit>
 void each_load(const System& system, const Shape& shape, Visit visit) {
   const auto each = [&](std::int32_t footprint, Load load) {
-    const network::Footprint& f = system.footprints[static_cast<std::size_t>(footprint)];
-    for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-      const Coefficient& coefficient = system.coefficients[static_cast<std::size_t>(c)];
+    for (const Coefficient& coefficient : system.coefficients_of(footprint)) {
       load.resource = coefficient.resource;
       load.coefficient = coefficient.coefficient;
       load.count = coefficient.count;
@@ -44,15 +41,13 @@ void each_load(const System& system, const Shape& shape, Visit visit) {
   };
   for (std::size_t s = 0; s < system.streams.size(); ++s) {
     const Stream& stream = system.streams[s];
-    const ProgramNames& named = shape.names[static_cast<std::size_t>(stream.program)];
+    const network::ProgramNames& named = shape.names[static_cast<std::size_t>(stream.program)];
     const auto index = static_cast<std::int32_t>(s);
     for (const std::int32_t f : named.footprints) {
       each(stream.first_footprint + f, {.stream = index, .part = f});
     }
     for (const std::int32_t k : named.reserving) {
-      const network::Slot& slot = system.slots[static_cast<std::size_t>(stream.first_slot + k)];
-      for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-        const Member& member = system.members[static_cast<std::size_t>(m)];
+      for (const Member& member : system.members_of(system.slot_of(index, k))) {
         if (member.footprint < 0) continue;
         each(member.footprint, {.stream = index, .member = member.stream, .part = k});
       }
@@ -84,7 +79,7 @@ std::vector<std::uint32_t> stream_colours(const System& system, const Shape& sha
     key = {shape.program_number[program], stream.is_accounted,
            start ? start->class_of_stream[s] : 0};
     for (const std::int32_t k : shape.names[program].slots) {
-      const network::Slot& slot = system.slots[static_cast<std::size_t>(stream.first_slot + k)];
+      const network::Slot& slot = system.slot_of(static_cast<std::int32_t>(s), k);
       key.push_back(slot.kind_in_progress * 256 + slot.kind_late);
     }
     result.push_back(colour(key));
@@ -103,23 +98,18 @@ SightGraph sight_graph(const System& system, const Shape& shape,
   const std::vector<std::uint32_t> colours = stream_colours(system, shape, start);
   for (std::int32_t s = 0; s < streams; ++s) {
     const Stream& stream = system.streams[static_cast<std::size_t>(s)];
-    const ProgramNames& named = shape.names[static_cast<std::size_t>(stream.program)];
+    const network::ProgramNames& named = shape.names[static_cast<std::size_t>(stream.program)];
     graph.add_vertex(colours[static_cast<std::size_t>(s)], false);
     for (const std::int32_t k : named.slots) {  // C1
-      const network::Slot& slot = system.slots[static_cast<std::size_t>(stream.first_slot + k)];
-      for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-        graph.add_sight({.vertex = system.members[static_cast<std::size_t>(m)].stream,
-                         .label = static_cast<std::uint32_t>(k)});
+      for (const Member& member : system.members_of(system.slot_of(s, k))) {
+        graph.add_sight({.vertex = member.stream, .label = static_cast<std::uint32_t>(k)});
       }
     }
     for (const std::int32_t f : named.footprints) {  // C2
-      const auto& footprint =
-          system.footprints[static_cast<std::size_t>(stream.first_footprint + f)];
-      for (std::int32_t c = footprint.first; c < footprint.first + footprint.count; ++c) {
-        const std::int32_t resource = system.coefficients[static_cast<std::size_t>(c)].resource;
-        if (is_passive(system, resource)) continue;
+      for (const Coefficient& c : system.coefficients_of(stream.first_footprint + f)) {
+        if (is_passive(system, c.resource)) continue;
         graph.add_sight(
-            {.vertex = streams + resource, .label = use_label + static_cast<std::uint32_t>(f)});
+            {.vertex = streams + c.resource, .label = use_label + static_cast<std::uint32_t>(f)});
       }
     }
   }
@@ -173,8 +163,11 @@ Lumping lump(const System& system, const Shape& shape, std::span<const std::int6
 }
 
 bool may_fold(const System& system, const Shape& shape) {
-  const std::vector<std::uint32_t> colours = stream_colours(system, shape, nullptr);
-  return std::set<std::uint32_t>(colours.begin(), colours.end()).size() < colours.size();
+  std::vector<char> is_run(system.programs.size(), 0);
+  return std::any_of(system.streams.begin(), system.streams.end(), [&](const Stream& stream) {
+    const std::uint32_t number = shape.program_number[static_cast<std::size_t>(stream.program)];
+    return std::exchange(is_run[number], 1) == 1;
+  });
 }
 
 namespace {
@@ -263,7 +256,7 @@ std::int32_t QuotientWriter::write_footprint(const LoadKey& key) {
 void QuotientWriter::write_stream(Class c) {
   const std::int32_t lowest = lumping_.stream[static_cast<std::size_t>(c)];
   const Stream& stream = system_.streams[static_cast<std::size_t>(lowest)];
-  const ProgramNames& named = shape_.names[static_cast<std::size_t>(stream.program)];
+  const network::ProgramNames& named = shape_.names[static_cast<std::size_t>(stream.program)];
   Stream written = stream;
   written.size = 0;
   written.is_recorded = false;
@@ -274,10 +267,10 @@ void QuotientWriter::write_stream(Class c) {
   const std::int32_t slots = named.slots.empty() ? 0 : named.slots.back() + 1;
   std::vector<Class> classes;
   for (std::int32_t k = 0; k < slots; ++k) {
-    network::Slot slot = system_.slots[static_cast<std::size_t>(stream.first_slot + k)];
+    network::Slot slot = system_.slot_of(lowest, k);
     classes.clear();
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      classes.push_back(stream_class(system_.members[static_cast<std::size_t>(m)].stream));
+    for (const Member& member : system_.members_of(slot)) {
+      classes.push_back(stream_class(member.stream));
     }
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());

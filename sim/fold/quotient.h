@@ -25,7 +25,7 @@ Lumping lump(const network::System& system, const Shape& shape,
              std::span<const std::int64_t> capacity, const Lumping* start = nullptr,
              int hash_bits = 64);
 
-// Whether any two streams begin alike. If not, none do the same, and lumping is of little use.
+// Whether any two streams run programs that do the same. If not, lumping is of little use.
 bool may_fold(const network::System& system, const Shape& shape);
 
 // One stream and resource a class. REQUIRES: the lumping is of this system and these capacities.

@@ -63,25 +63,19 @@ int Execution::count_waits(std::int32_t stream) {
   const Program& p = program(stream);
   const Step& step = step_of(stream);
   int unmet = 0;
-  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
-    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-    const Slot& slot = slot_of(stream, wait.slot);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = system_.members[static_cast<std::size_t>(m)].stream;
-      const std::int32_t needed =
-          program(target).milestones[static_cast<std::size_t>(wait.milestone)];
-      if (state(target).position >= needed) {
-        if (wait.reserves) reserve(step, m, 1);
-        continue;
-      }
+  any_target(system_, stream, step, [&](const Target& t) {
+    if (state(t.stream).position < t.needed) {
       ++unmet;
-      add_waiter({stream, w, m, needed, state(target).waiter});
+      add_waiter(stream, t);
+    } else if (p.waits[static_cast<std::size_t>(t.wait)].reserves) {
+      reserve(step, t.member, 1);
     }
-  }
+    return false;
+  });
   return unmet;
 }
 
-void Execution::add_waiter(const Waiter& waiter) {
+void Execution::add_waiter(std::int32_t stream, const Target& target) {
   std::int32_t entry = free_waiter_;
   if (entry < 0) {
     entry = static_cast<std::int32_t>(waiters_.size());
@@ -89,17 +83,17 @@ void Execution::add_waiter(const Waiter& waiter) {
   } else {
     free_waiter_ = waiters_[static_cast<std::size_t>(entry)].next;
   }
-  waiters_[static_cast<std::size_t>(entry)] = waiter;
-  state(system_.members[static_cast<std::size_t>(waiter.member)].stream).waiter = entry;
+  State& s = state(target.stream);
+  waiters_[static_cast<std::size_t>(entry)] = {stream, target.wait, target.member, target.needed,
+                                               s.waiter};
+  s.waiter = entry;
 }
 
 void Execution::reserve(const Step& step, std::int32_t member, int sign) {
   const std::int32_t footprint = system_.members[static_cast<std::size_t>(member)].footprint;
   if (footprint < 0) return;
-  const Footprint& f = system_.footprints[static_cast<std::size_t>(footprint)];
-  for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-    const Coefficient& coefficient = system_.coefficients[static_cast<std::size_t>(c)];
-    sharing_.reserve(coefficient.resource, sign * amount_through(coefficient, step.reserve));
+  for (const Coefficient& c : system_.coefficients_of(footprint)) {
+    sharing_.reserve(c.resource, sign * amount_through(c, step.reserve));
   }
 }
 
@@ -142,11 +136,9 @@ void Execution::flow(std::int32_t stream, const Step& step, Int128 work) {
   uses_.clear();
   for (std::int32_t u = step.first_use; u < step.first_use + step.use_count; ++u) {
     const StepUse& use = p.uses[static_cast<std::size_t>(u)];
-    const Footprint& f =
-        system_.footprints[static_cast<std::size_t>(description.first_footprint + use.footprint)];
-    for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-      const Coefficient& coefficient = system_.coefficients[static_cast<std::size_t>(c)];
-      uses_.push_back({coefficient.resource, amount_through(coefficient, use.amount)});
+    for (const Coefficient& c :
+         system_.coefficients_of(description.first_footprint + use.footprint)) {
+      uses_.push_back({c.resource, amount_through(c, use.amount)});
     }
   }
   state(stream).is_flowing = true;
@@ -194,20 +186,10 @@ void Execution::park(std::int32_t stream, Picoseconds at) {
 
 // Leaves word again with those it waits for; what it reserves stays.
 void Execution::wait_again(std::int32_t stream) {
-  const Program& p = program(stream);
-  const Step& step = step_of(stream);
-  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
-    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-    const Slot& slot = slot_of(stream, wait.slot);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = system_.members[static_cast<std::size_t>(m)].stream;
-      const std::int32_t needed =
-          program(target).milestones[static_cast<std::size_t>(wait.milestone)];
-      if (state(target).position < needed) {
-        add_waiter({stream, w, m, needed, state(target).waiter});
-      }
-    }
-  }
+  any_target(system_, stream, step_of(stream), [&](const Target& t) {
+    if (state(t.stream).position < t.needed) add_waiter(stream, t);
+    return false;
+  });
 }
 
 void Execution::end(std::int32_t stream) {
@@ -219,7 +201,7 @@ void Execution::end(std::int32_t stream) {
     for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
       const Wait& wait = p.waits[static_cast<std::size_t>(w)];
       if (!wait.reserves) continue;
-      const Slot& slot = slot_of(stream, wait.slot);
+      const Slot& slot = system_.slot_of(stream, wait.slot);
       for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) reserve(step, m, -1);
     }
   }

@@ -77,16 +77,12 @@ class Execution {
     return streams_[static_cast<std::size_t>(stream)];
   }
   const Program& program(std::int32_t stream) const { return system_.program_of(stream); }
-  const Slot& slot_of(std::int32_t stream, std::int32_t slot) const {
-    return system_.slots[static_cast<std::size_t>(
-        system_.streams[static_cast<std::size_t>(stream)].first_slot + slot)];
-  }
   const Step& step_of(std::int32_t stream) const {
     return program(stream).steps[static_cast<std::size_t>(state(stream).position)];
   }
   void arrive(std::int32_t stream);
   int count_waits(std::int32_t stream);
-  void add_waiter(const Waiter& waiter);
+  void add_waiter(std::int32_t stream, const Target& target);
   void meet(const Waiter& waiter, std::int32_t target);
   void reserve(const Step& step, std::int32_t member, int sign);
   void begin(std::int32_t stream);
@@ -125,8 +121,5 @@ class Execution {
   bool keeps_ = false;
   bool is_unobserved_ = true;  // loads may differ from the last ones, whatever changes now
 };
-
-// A number for what a program does; programs that differ in any figure have different ones.
-std::uint64_t program_hash(const Program& program);
 
 }  // namespace sim::network

@@ -12,7 +12,7 @@ void Execution::account_gap(std::int32_t stream) {
   if (!keeps_ || gap_start == now_) return;
   auto& times = outcome_.times[static_cast<std::size_t>(stream)];
   invariant(s.met_slot >= 0, "a stream paused without waiting");
-  const Slot& slot = slot_of(stream, s.met_slot);
+  const Slot& slot = system_.slot_of(stream, s.met_slot);
   const Picoseconds border = std::clamp(s.met_started_at, gap_start, now_);
   times[slot.kind_late] += border - gap_start;
   times[slot.kind_in_progress] += now_ - border;

@@ -1,6 +1,6 @@
 // A number for what a program does.
 #include "sim/engine/fingerprint.h"
-#include "sim/network/execution.h"
+#include "sim/network/system.h"
 
 namespace sim::network {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/network/execution.h"
+#include "sim/network/program_names.h"
 
 namespace sim::network {
 
@@ -62,12 +63,17 @@ class Repetition {
   };
 
   template <class Visit>
-  void each_use(std::size_t stream, Visit visit) const;
+  void each_use(std::size_t stream, Visit visit);
   template <class Visit>
-  void each_member(std::size_t stream, Visit visit) const;
+  void each_member(std::size_t stream, Visit visit);
   void group();
   void join(const std::vector<char>& is_still);
+  bool has_ended(std::int32_t stream) const {
+    const auto position = static_cast<std::size_t>(run_.state(stream).position);
+    return position >= run_.program(stream).steps.size();
+  }
   bool stands_still(std::int32_t stream) const;
+  const ProgramNames& names_of(std::size_t stream);
   void pace(Part& part);
   static std::int32_t middle_period(const std::vector<std::int32_t>& sequence);
   const std::vector<std::int32_t>& contents(std::int32_t program);
@@ -86,8 +92,7 @@ class Repetition {
   bool waits_alike(std::int32_t stream, std::int32_t step, std::int32_t advance,
                    const Snapshot& before, const Snapshot& now);
   bool is_held(std::int32_t stream, const Part& part, const Snapshot& before,
-               const std::vector<std::int32_t>& held) const;
-  bool holds(std::int32_t stream, const Part& part, const Snapshot& before) const;
+               bool is_direct = false) const;
   bool may_be_reserved(std::int32_t stream, const Part& part) const;
   bool has_moved(std::int32_t stream, const Part& part, const Snapshot& before) const;
   std::int64_t repeats_before(const Part& part, const Snapshot& before, const Snapshot& now);
@@ -102,6 +107,7 @@ class Repetition {
   std::vector<std::int32_t> index_of_;               // [stream] in its part
   std::vector<std::int32_t> due_;                    // parts to look at
   std::vector<std::vector<std::int32_t>> contents_;  // [program][step] equal for equal steps
+  std::vector<ProgramNames> names_;                  // [program]
   std::vector<std::int32_t> user_;  // [resource] a stream of the part that uses it, -1: none does
   std::int32_t longest_ = -1;       // the stream with the most steps
   std::int32_t group_at_ = 0;       // its position when parts are found anew

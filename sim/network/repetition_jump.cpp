@@ -15,9 +15,8 @@ bool Repetition::waits_alike(std::int32_t stream, std::int32_t step, std::int32_
   for (std::int32_t w = 0; w < later.wait_count; ++w) {
     const Wait& a = p.waits[static_cast<std::size_t>(earlier.first_wait + w)];
     const Wait& b = p.waits[static_cast<std::size_t>(later.first_wait + w)];
-    const Slot& slot = run_.slot_of(stream, b.slot);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = run_.system_.members[static_cast<std::size_t>(m)].stream;
+    const Slot& slot = run_.system_.slot_of(stream, b.slot);
+    for (const auto& [target, footprint] : run_.system_.members_of(slot)) {
       const auto& milestones = run_.program(target).milestones;
       const std::int32_t needed_a = milestones[static_cast<std::size_t>(a.milestone)];
       const std::int32_t needed_b = milestones[static_cast<std::size_t>(b.milestone)];
@@ -61,69 +60,41 @@ bool Repetition::has_moved(std::int32_t stream, const Part& part, const Snapshot
 }
 
 // Whether a stream that stands still goes on doing so for as long as the part repeats: it has
-// ended, waits for a stream of the part that moves, or for one that does.
+// ended, waits for a stream of the part that moves, or for one that stands still for that reason.
 bool Repetition::is_held(std::int32_t stream, const Part& part, const Snapshot& before,
-                         const std::vector<std::int32_t>& held) const {
-  const State& s = run_.state(stream);
-  const Program& p = run_.program(stream);
-  if (static_cast<std::size_t>(s.position) >= p.steps.size()) return true;
-  if (s.is_running) return false;
-  const Step& step = p.steps[static_cast<std::size_t>(s.position)];
-  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
-    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-    const Slot& slot = run_.slot_of(stream, wait.slot);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = run_.system_.members[static_cast<std::size_t>(m)].stream;
-      const std::int32_t needed =
-          run_.program(target).milestones[static_cast<std::size_t>(wait.milestone)];
-      if (run_.state(target).position >= needed) continue;
-      if (has_moved(target, part, before)) return true;
-      const auto at = std::lower_bound(held.begin(), held.end(), target);
-      const bool waits_for_part = at != held.end() && *at == target && target != stream;
-      if (waits_for_part && holds(target, part, before)) return true;
-    }
-  }
-  return false;
-}
-
-// Whether it waits, itself, for a stream of the part that moves.
-bool Repetition::holds(std::int32_t stream, const Part& part, const Snapshot& before) const {
-  return !run_.state(stream).is_running && is_held(stream, part, before, {});
+                         bool is_direct) const {
+  if (has_ended(stream)) return true;
+  if (run_.state(stream).is_running) return false;
+  return any_target(run_.system_, stream, run_.step_of(stream), [&](const Target& t) {
+    if (run_.state(t.stream).position >= t.needed) return false;
+    return has_moved(t.stream, part, before) ||
+           (!is_direct && is_held(t.stream, part, before, true));
+  });
 }
 
 // Whether a stream outside may begin to reserve what the part uses when others than the part go on.
 bool Repetition::may_be_reserved(std::int32_t stream, const Part& part) const {
-  const State& s = run_.state(stream);
-  const Program& p = run_.program(stream);
-  if (static_cast<std::size_t>(s.position) >= p.steps.size()) return false;
+  if (has_ended(stream)) return false;
   const std::int32_t own = part_of_[static_cast<std::size_t>(part.pacer)];
-  const Step& step = p.steps[static_cast<std::size_t>(s.position)];
-  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
-    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-    if (!wait.reserves) continue;
-    const Slot& slot = run_.slot_of(stream, wait.slot);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const Member& member = run_.system_.members[static_cast<std::size_t>(m)];
-      const std::int32_t needed =
-          run_.program(member.stream).milestones[static_cast<std::size_t>(wait.milestone)];
-      const bool is_met = run_.state(member.stream).position >= needed;
-      if (is_met || member.footprint < 0) continue;
-      if (part_of_[static_cast<std::size_t>(member.stream)] == own) continue;
-      const Footprint& f = run_.system_.footprints[static_cast<std::size_t>(member.footprint)];
-      for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-        const std::int32_t user = user_[static_cast<std::size_t>(
-            run_.system_.coefficients[static_cast<std::size_t>(c)].resource)];
-        if (user >= 0 && part_of_[static_cast<std::size_t>(user)] == own) return true;
-      }
-    }
-  }
-  return false;
+  const auto is_own = [&](std::int32_t s) {
+    return s >= 0 && part_of_[static_cast<std::size_t>(s)] == own;
+  };
+  const System& system = run_.system_;
+  return any_target(system, stream, run_.step_of(stream), [&](const Target& t) {
+    const Wait& wait = run_.program(stream).waits[static_cast<std::size_t>(t.wait)];
+    const std::int32_t footprint = system.members[static_cast<std::size_t>(t.member)].footprint;
+    const bool is_met = run_.state(t.stream).position >= t.needed;
+    if (!wait.reserves || is_met || footprint < 0 || is_own(t.stream)) return false;
+    const auto reserved = system.coefficients_of(footprint);
+    return std::any_of(reserved.begin(), reserved.end(), [&](const Coefficient& c) {
+      return is_own(user_[static_cast<std::size_t>(c.resource)]);
+    });
+  });
 }
 
 // How many periods until the part would wake a stream that stands still.
 std::int64_t Repetition::repeats_before(const Part& part, const Snapshot& before,
                                         const Snapshot& now) {
-  std::vector<std::int32_t> held;  // stand still, waiting for a stream of the part
   std::int64_t most = INT64_MAX;
   for (std::size_t i = 0; i < part.streams.size(); ++i) {
     const State& s = run_.state(part.streams[i]);
@@ -131,18 +102,15 @@ std::int64_t Repetition::repeats_before(const Part& part, const Snapshot& before
     for (std::int32_t w = s.waiter; w >= 0;) {
       const Execution::Waiter& waiter = run_.waiters_[static_cast<std::size_t>(w)];
       w = waiter.next;
-      if (has_moved(waiter.stream, part, before)) continue;
-      held.push_back(waiter.stream);
-      if (advance == 0) continue;
+      if (advance == 0 || has_moved(waiter.stream, part, before)) continue;
       most = std::min<std::int64_t>(most, (waiter.target - 1 - s.position) / advance);
     }
   }
-  std::sort(held.begin(), held.end());
   for (const std::int32_t stream : part.outside) {
-    if (!is_held(stream, part, before, held) || may_be_reserved(stream, part)) return 0;
+    if (!is_held(stream, part, before) || may_be_reserved(stream, part)) return 0;
   }
   for (const std::int32_t stream : part.streams) {
-    if (!has_moved(stream, part, before) && !is_held(stream, part, before, held)) return 0;
+    if (!has_moved(stream, part, before) && !is_held(stream, part, before)) return 0;
   }
   return most;
 }

@@ -33,23 +33,13 @@ class Sets {
 // Ended, or waiting for something that is not near.
 bool Repetition::stands_still(std::int32_t stream) const {
   const State& s = run_.state(stream);
-  const Program& p = run_.program(stream);
-  if (static_cast<std::size_t>(s.position) >= p.steps.size()) return true;
+  if (has_ended(stream)) return true;
   if (s.is_running) return false;
   constexpr std::int32_t near = 4;  // such parts of the target's program
-  const Step& step = p.steps[static_cast<std::size_t>(s.position)];
-  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
-    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-    const Slot& slot = run_.slot_of(stream, wait.slot);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = run_.system_.members[static_cast<std::size_t>(m)].stream;
-      const Program& other = run_.program(target);
-      const std::int32_t needed = other.milestones[static_cast<std::size_t>(wait.milestone)];
-      const auto steps = static_cast<std::int32_t>(other.steps.size());
-      if (needed - run_.state(target).position > steps / near) return true;
-    }
-  }
-  return false;
+  return any_target(run_.system_, stream, run_.step_of(stream), [&](const Target& t) {
+    const auto steps = static_cast<std::int32_t>(run_.program(t.stream).steps.size());
+    return t.needed - run_.state(t.stream).position > steps / near;
+  });
 }
 
 // How often the part's state is kept: whenever its longest program has gone on by a period.
@@ -66,38 +56,32 @@ void Repetition::pace(Part& part) {
   part.is_over = part.stride == 0;
 }
 
+const ProgramNames& Repetition::names_of(std::size_t stream) {
+  const auto& programs = run_.system_.programs;
+  if (names_.empty()) names_ = std::vector<ProgramNames>(programs.begin(), programs.end());
+  return names_[static_cast<std::size_t>(run_.system_.streams[stream].program)];
+}
+
 // Members of the stream's slots.
 template <class Visit>
-void Repetition::each_member(std::size_t stream, Visit visit) const {
+void Repetition::each_member(std::size_t stream, Visit visit) {
   const System& system = run_.system_;
-  std::int32_t slots = 0;
-  for (const Wait& wait : run_.program(static_cast<std::int32_t>(stream)).waits) {
-    slots = std::max(slots, wait.slot + 1);
-  }
-  for (std::int32_t k = 0; k < slots; ++k) {
-    const Slot& slot = run_.slot_of(static_cast<std::int32_t>(stream), k);
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      visit(system.members[static_cast<std::size_t>(m)]);
-    }
+  for (const std::int32_t k : names_of(stream).slots) {
+    const Slot& slot = system.slot_of(static_cast<std::int32_t>(stream), k);
+    for (const Member& member : system.members_of(slot)) visit(member);
   }
 }
 
 // Resources that the stream loads or reserves.
 template <class Visit>
-void Repetition::each_use(std::size_t stream, Visit visit) const {
+void Repetition::each_use(std::size_t stream, Visit visit) {
   const System& system = run_.system_;
-  const Stream& description = system.streams[stream];
-  std::int32_t footprints = 0;
-  for (const StepUse& use : run_.program(static_cast<std::int32_t>(stream)).uses) {
-    footprints = std::max(footprints, use.footprint + 1);
-  }
   const auto each = [&](std::int32_t footprint) {
-    const Footprint& f = system.footprints[static_cast<std::size_t>(footprint)];
-    for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-      visit(system.coefficients[static_cast<std::size_t>(c)].resource);
-    }
+    for (const Coefficient& c : system.coefficients_of(footprint)) visit(c.resource);
   };
-  for (std::int32_t f = 0; f < footprints; ++f) each(description.first_footprint + f);
+  for (const std::int32_t f : names_of(stream).footprints) {
+    each(system.streams[stream].first_footprint + f);
+  }
   each_member(stream, [&](const Member& member) {
     if (member.footprint >= 0) each(member.footprint);
   });

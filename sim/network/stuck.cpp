@@ -18,21 +18,16 @@ struct Blocker {
 
 std::optional<Blocker> first_unmet(const System& system, std::span<const std::int32_t> position,
                                    std::int32_t stream) {
-  const Stream& s = system.streams[static_cast<std::size_t>(stream)];
-  const Program& p = system.programs[static_cast<std::size_t>(s.program)];
+  const Program& p = system.program_of(stream);
   const Step& step = p.steps[static_cast<std::size_t>(position[static_cast<std::size_t>(stream)])];
-  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
-    const Wait& wait = p.waits[static_cast<std::size_t>(w)];
-    const Slot& slot = system.slots[static_cast<std::size_t>(s.first_slot + wait.slot)];
-    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-      const std::int32_t target = system.members[static_cast<std::size_t>(m)].stream;
-      const Program& other = system.programs[static_cast<std::size_t>(
-          system.streams[static_cast<std::size_t>(target)].program)];
-      const std::int32_t needed = other.milestones[static_cast<std::size_t>(wait.milestone)];
-      if (position[static_cast<std::size_t>(target)] < needed) return Blocker{target, needed};
+  std::optional<Blocker> found;
+  any_target(system, stream, step, [&](const Target& t) {
+    if (position[static_cast<std::size_t>(t.stream)] < t.needed) {
+      found = Blocker{t.stream, t.needed};
     }
-  }
-  return std::nullopt;
+    return found.has_value();
+  });
+  return found;
 }
 
 std::string step_name(const System& system, std::int32_t stream, std::int32_t position) {
@@ -52,15 +47,10 @@ std::string missing_capacity(const System& system, std::span<const std::int64_t>
   std::vector<std::string> names;
   for (std::int32_t u = step.first_use; u < step.first_use + step.use_count; ++u) {
     const std::int32_t footprint = p.uses[static_cast<std::size_t>(u)].footprint;
-    const Footprint& f = system.footprints[static_cast<std::size_t>(s.first_footprint + footprint)];
-    for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-      const std::size_t resource =
-          static_cast<std::size_t>(system.coefficients[static_cast<std::size_t>(c)].resource);
-      const std::string name = system.resource_name(static_cast<std::int32_t>(resource));
-      if (capacity[resource] > 0 || std::find(names.begin(), names.end(), name) != names.end()) {
-        continue;
-      }
-      names.push_back(name);
+    for (const Coefficient& c : system.coefficients_of(s.first_footprint + footprint)) {
+      if (capacity[static_cast<std::size_t>(c.resource)] > 0) continue;
+      const std::string name = system.resource_name(c.resource);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
   if (names.empty()) return "with what others leave it would not end within 53 days";

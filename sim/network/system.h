@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,19 @@ struct System {
   const Program& program_of(std::int32_t stream) const {
     return programs[static_cast<std::size_t>(streams[static_cast<std::size_t>(stream)].program)];
   }
+  const Slot& slot_of(std::int32_t stream, std::int32_t slot) const {
+    return slots[static_cast<std::size_t>(streams[static_cast<std::size_t>(stream)].first_slot +
+                                          slot)];
+  }
+  std::span<const Member> members_of(const Slot& slot) const {
+    return std::span(members).subspan(static_cast<std::size_t>(slot.first),
+                                      static_cast<std::size_t>(slot.count));
+  }
+  std::span<const Coefficient> coefficients_of(std::int32_t footprint) const {
+    const Footprint& f = footprints[static_cast<std::size_t>(footprint)];
+    return std::span(coefficients)
+        .subspan(static_cast<std::size_t>(f.first), static_cast<std::size_t>(f.count));
+  }
   std::int64_t steps_of(const Stream& stream) const {
     return static_cast<std::int64_t>(
         programs[static_cast<std::size_t>(stream.program)].steps.size());
@@ -123,10 +137,40 @@ struct System {
   }
 };
 
+// One stream that a step waits for.
+struct Target {
+  std::int32_t wait = 0;    // in Program::waits
+  std::int32_t member = 0;  // in System::members
+  std::int32_t stream = 0;
+  std::int32_t needed = 0;  // steps that it must have ended
+};
+// Visits all that the stream's step waits for, in order, until `visit` returns true. Returns
+// whether it did.
+template <class Visit>
+bool any_target(const System& system, std::int32_t stream, const Step& step, Visit visit) {
+  const Program& program = system.program_of(stream);
+  for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
+    const Wait& wait = program.waits[static_cast<std::size_t>(w)];
+    const Slot& slot = system.slot_of(stream, wait.slot);
+    for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
+      const std::int32_t target = system.members[static_cast<std::size_t>(m)].stream;
+      const auto& milestones = system.program_of(target).milestones;
+      if (visit(Target{w, m, target, milestones[static_cast<std::size_t>(wait.milestone)]})) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // What a coefficient adds to its resource when `amount` flows through the footprint: each stream's
 // part is rounded down by itself, so that the sum does not depend on who stands for whom.
 inline std::int64_t amount_through(const Coefficient& c, std::int64_t amount) {
   return static_cast<std::int64_t>(Int128{amount} * c.coefficient >> Coefficient::bits) * c.count;
 }
+
+// A number for what a program does; programs that differ in any duration, use or wait have
+// different ones.
+std::uint64_t program_hash(const Program& program);
 
 }  // namespace sim::network

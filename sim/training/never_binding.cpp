@@ -2,9 +2,10 @@
 #include "sim/training/never_binding.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
+
+#include "sim/network/program_names.h"
 
 namespace sim::training {
 
@@ -13,22 +14,9 @@ using network::System;
 
 namespace {
 
-template <class Visit>
-void each_coefficient(const System& system, std::int32_t footprint, Visit visit) {
-  const network::Footprint& f = system.footprints[static_cast<std::size_t>(footprint)];
-  for (std::int32_t c = f.first; c < f.first + f.count; ++c) {
-    visit(system.coefficients[static_cast<std::size_t>(c)]);
-  }
-}
-
-// What one stream of the program can hold at once.
-struct Reach {
-  std::vector<std::int64_t> largest;  // [footprint] amount
-  std::set<std::int32_t> reserving;   // slots
-};
-
-Reach reach_of(const network::Program& program) {
-  Reach reach;
+// [footprint] the most that one stream of the program can hold of it at once.
+std::vector<std::int64_t> largest_uses(const network::Program& program) {
+  std::vector<std::int64_t> largest;
   std::vector<std::int64_t> together;  // [footprint] of one step
   for (const network::Step& step : program.steps) {
     together.assign(together.size(), 0);
@@ -36,41 +24,39 @@ Reach reach_of(const network::Program& program) {
       const network::StepUse& use = program.uses[static_cast<std::size_t>(u)];
       const std::size_t f = static_cast<std::size_t>(use.footprint);
       if (together.size() <= f) together.resize(f + 1, 0);
-      if (reach.largest.size() <= f) reach.largest.resize(f + 1, 0);
+      if (largest.size() <= f) largest.resize(f + 1, 0);
       together[f] += use.amount;
-      reach.largest[f] = std::max(reach.largest[f], together[f]);
+      largest[f] = std::max(largest[f], together[f]);
     }
   }
-  for (const network::Wait& wait : program.waits) {
-    if (wait.reserves) reach.reserving.insert(wait.slot);
-  }
-  return reach;
+  return largest;
 }
 
 // Resources whose capacity may matter: what could be held of them at once exceeds it.
 std::vector<char> may_bind(const System& system) {
-  std::vector<Reach> reach;
-  for (const network::Program& program : system.programs) reach.push_back(reach_of(program));
+  std::vector<std::vector<std::int64_t>> largest;  // [program]
+  for (const network::Program& program : system.programs) largest.push_back(largest_uses(program));
+  const std::vector<network::ProgramNames> names(system.programs.begin(), system.programs.end());
   // One operation of a stream runs at a time, so its largest use of a footprint bounds it.
   std::vector<Int128> bound(system.capacity.size(), 0);
   std::vector<char> result(system.capacity.size(), 0);
-  for (const network::Stream& stream : system.streams) {
-    const Reach& r = reach[static_cast<std::size_t>(stream.program)];
-    for (std::size_t f = 0; f < r.largest.size(); ++f) {
-      each_coefficient(
-          system, stream.first_footprint + static_cast<std::int32_t>(f), [&](const Coefficient& c) {
-            bound[static_cast<std::size_t>(c.resource)] += network::amount_through(c, r.largest[f]);
-          });
+  for (std::size_t s = 0; s < system.streams.size(); ++s) {
+    const network::Stream& stream = system.streams[s];
+    const auto program = static_cast<std::size_t>(stream.program);
+    for (std::size_t f = 0; f < largest[program].size(); ++f) {
+      const std::int32_t footprint = stream.first_footprint + static_cast<std::int32_t>(f);
+      for (const Coefficient& c : system.coefficients_of(footprint)) {
+        bound[static_cast<std::size_t>(c.resource)] +=
+            network::amount_through(c, largest[program][f]);
+      }
     }
-    for (const std::int32_t number : r.reserving) {
-      const network::Slot& slot =
-          system.slots[static_cast<std::size_t>(stream.first_slot + number)];
-      for (std::int32_t m = slot.first; m < slot.first + slot.count; ++m) {
-        const std::int32_t footprint = system.members[static_cast<std::size_t>(m)].footprint;
-        if (footprint < 0) continue;
-        each_coefficient(system, footprint, [&](const Coefficient& c) {
+    for (const std::int32_t k : names[program].reserving) {
+      const network::Slot& slot = system.slot_of(static_cast<std::int32_t>(s), k);
+      for (const network::Member& member : system.members_of(slot)) {
+        if (member.footprint < 0) continue;
+        for (const Coefficient& c : system.coefficients_of(member.footprint)) {
           result[static_cast<std::size_t>(c.resource)] = 1;
-        });
+        }
       }
     }
   }

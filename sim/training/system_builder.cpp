@@ -113,10 +113,8 @@ std::vector<Int128> SystemBuilder::amounts(const network::System& system) {
   for (const network::Stream& stream : system.streams) {
     const auto& sums = per_program[static_cast<std::size_t>(stream.program)];
     for (std::size_t f = 0; f < sums.size(); ++f) {
-      const network::Footprint& footprint =
-          system.footprints[static_cast<std::size_t>(stream.first_footprint) + f];
-      for (std::int32_t c = footprint.first; c < footprint.first + footprint.count; ++c) {
-        const Coefficient& coefficient = system.coefficients[static_cast<std::size_t>(c)];
+      const std::int32_t footprint = stream.first_footprint + static_cast<std::int32_t>(f);
+      for (const Coefficient& coefficient : system.coefficients_of(footprint)) {
         result[static_cast<std::size_t>(coefficient.resource)] +=
             (sums[f] * coefficient.coefficient >> Coefficient::bits) * coefficient.count;
       }
