@@ -40,16 +40,15 @@ bool print_memory(const scenario::Scenario& scenario, const training::Job& job) 
   for (int stage = 0; stage < scenario.plan.stages; ++stage) {
     const auto memory = plan::memory(scenario.plan, *dnn, scenario.stack, stage);
     const int rank = grid.rank({0, 0, 0, stage});
-    const std::string type(job.cluster->device(rank).device_type);
-    const Bytes capacity = job.profiles.at(type)->device().memory;
+    const Bytes capacity = training::profile_of(job, rank).device().memory;
     const bool stage_fits = memory.peak() <= capacity;
     fits = fits && stage_fits;
     fmt::print(
         "  stage {:<3} {} of {} ({}): weights {}, gradients {}, optimizer {}, activations {}, "
         "other {}{}\n",
-        stage, to_text(memory.peak()), to_text(capacity), type, to_text(memory.weights),
-        to_text(memory.gradients), to_text(memory.optimizer), to_text(memory.activations),
-        to_text(memory.other), stage_fits ? "" : "  DOES NOT FIT");
+        stage, to_text(memory.peak()), to_text(capacity), job.cluster->device(rank).device_type,
+        to_text(memory.weights), to_text(memory.gradients), to_text(memory.optimizer),
+        to_text(memory.activations), to_text(memory.other), stage_fits ? "" : "  DOES NOT FIT");
   }
   return fits;
 }

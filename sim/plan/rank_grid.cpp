@@ -53,14 +53,4 @@ std::vector<int> RankGrid::group(Dimension dimension, int rank) const {
   return result;
 }
 
-std::vector<std::vector<int>> RankGrid::groups(Dimension dimension) const {
-  const int stride = stride_[index_of(dimension)];
-  const int extent = extent_[index_of(dimension)];
-  std::vector<std::vector<int>> result;
-  for (int rank = 0; rank < ranks(); ++rank) {
-    if (rank / stride % extent == 0) result.push_back(group(dimension, rank));
-  }
-  return result;
-}
-
 }  // namespace sim::plan

@@ -25,8 +25,6 @@ class RankGrid {
   int rank(const Coordinates& coordinates) const;
   // The ranks that differ from `rank` in this dimension only, in ascending coordinate; includes it.
   std::vector<int> group(Dimension dimension, int rank) const;
-  // All groups of a dimension, by lowest rank.
-  std::vector<std::vector<int>> groups(Dimension dimension) const;
 
  private:
   std::array<int, 4> extent_{}, stride_{};  // by Dimension

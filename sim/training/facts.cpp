@@ -24,11 +24,10 @@ void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer
     for (const Lane& lane : system.lanes) {
       if (lane.stage != stage) continue;
       for (const int rank : lane.ranks) {
-        const std::string type(job.cluster->device(rank).device_type);
-        const double capacity = job.profiles.at(type)->device().memory.value();
+        const double capacity = profile_of(job, rank).device().memory.value();
         if (memory.device_type.empty() || capacity < memory.capacity_bytes) {
           memory.capacity_bytes = capacity;
-          memory.device_type = type;
+          memory.device_type = job.cluster->device(rank).device_type;
           memory.lowest_rank = rank;
         }
       }
@@ -54,8 +53,7 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
       if (rank == result.time_rank) lane = &candidate;
     }
   }
-  const std::string type(job.cluster->device(result.time_rank).device_type);
-  const auto& profile = *job.profiles.at(type);
+  const auto& profile = profile_of(job, result.time_rank);
   if (profile.origin() == calibrate::profile::Origin::ideal || !lane) {
     result.interval.p10_s = result.interval.p90_s = total * 1e-12;
     return;
@@ -99,8 +97,7 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   for (const Lane& lane : system.lanes) {
     flops += static_cast<Int128>(lane.flops) * lane.size;
     for (const int rank : lane.ranks) {
-      const std::string type(job.cluster->device(rank).device_type);
-      const auto& peak = job.profiles.at(type)->device().peak;
+      const auto& peak = profile_of(job, rank).device().peak;
       const auto found = peak.find(job.precision);
       if (found == peak.end()) continue;
       peak_flops += static_cast<Int128>(found->second.value()) * lane.size;

@@ -165,7 +165,7 @@ void JobBuilder::make_data() {
   if (job_.plan.data == 1) return;
   for (const int first : ranks_) {
     if (grid_.coordinates(first).data != 0) continue;
-    const std::vector<int> ranks = kept_data_group(first);
+    const std::vector<int> ranks = along_data(first, plan_.replicas.kept());
     const int stage = grid_.coordinates(ranks.front()).pipeline;
     if (data_plans_[static_cast<std::size_t>(stage)].operations.empty()) continue;
     make_data_stream(ranks, stage);

@@ -21,9 +21,6 @@ class HandBuilder {
   JobSystem build();
 
  private:
-  const calibrate::profile::Profile& profile(DeviceIndex device) const {
-    return *job_.profiles.at(std::string(cluster_.device(device).device_type));
-  }
   DeviceIndex device(const std::string& name) const;
   StreamId add(const std::string& name, ProgramWriter::StepSpec spec,
                std::vector<SystemBuilder::FootprintSpec> footprints, bool waits_for_gate);
@@ -90,7 +87,7 @@ StreamId HandBuilder::transfer(const HandOperation& operation,
                                const HandOperation::Transfer& what) {
   const std::vector<std::pair<DeviceIndex, DeviceIndex>> pair = {
       {device(what.from), device(what.to)}};
-  const Path path = side_by_side(cluster_, profile(pair[0].first), pair);
+  const Path path = side_by_side(cluster_, profile_of(job_, pair[0].first), pair);
   const TransferCost cost = transfer_cost(path, what.bytes);
   ProgramWriter::StepSpec spec{.label = operation.name,
                                .category = Category::exposed_pipeline,
@@ -108,7 +105,7 @@ StreamId HandBuilder::collective(const HandOperation& operation,
     const std::vector<DeviceIndex> found = cluster_.devices_of_part(name);
     members.insert(members.end(), found.begin(), found.end());
   }
-  const auto& p = profile(members.front());
+  const auto& p = profile_of(job_, members.front());
   groups_.push_back(std::make_unique<Communicator>(cluster_, p, members));
   const auto [path, cost] = groups_.back()->cost(what.operation, what.bytes, what.algorithm);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;

@@ -94,4 +94,9 @@ struct Job {
   int iterations = 2;
 };
 
+// The timing models of a device. REQUIRES: its type has some.
+inline const calibrate::profile::Profile& profile_of(const Job& job, topology::DeviceIndex device) {
+  return *job.profiles.at(std::string(job.cluster->device(device).device_type));
+}
+
 }  // namespace sim::training

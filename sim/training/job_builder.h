@@ -50,18 +50,15 @@ class JobBuilder {
     std::vector<SystemBuilder::FootprintSpec> footprints;  // what each member reserves
   };
 
-  const Profile& profile(int rank) const {
-    return *job_.profiles.at(std::string(cluster_.device(rank).device_type));
-  }
+  const Profile& profile(int rank) const { return profile_of(job_, rank); }
   const JobCosts& costs(int rank);
   void make_stages();
   void choose_replicas();
   void list_ranks();
   bool reduces_along_rings(const ReplicaPlan& plan) const;
+  std::vector<int> along_data(int rank, std::span<const fold::Replica> replicas) const;
   std::vector<DeviceIndex> data_group(const ReplicaPlan& plan, int rank) const;
   Communicator data_communicator(const ReplicaPlan& plan, int rank) const;
-  // Ranks of the data-parallel group of `rank` that are simulated.
-  std::vector<int> kept_data_group(int rank) const;
   int lane_at(int rank) const { return lane_of_rank_.at(rank); }
   std::int64_t replica_index(int rank) const {
     return plan_.replicas.index_of(grid_.coordinates(rank).data);
@@ -129,8 +126,9 @@ class JobBuilder {
   std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
   std::vector<std::int32_t> send_forward_, send_backward_;   // [lane]
   std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
-  std::map<std::string, std::string> signatures_;                        // by place in a host
-  std::map<std::string, LanePrograms> made_;                             // by lane_key
+  // By the places of a group in a host of some type; or, without a type, its devices.
+  std::map<std::pair<const topology::HostType*, std::vector<int>>, std::string> signatures_;
+  std::map<std::string, LanePrograms> made_;  // by lane_key
   std::set<int> recorded_stages_;
   std::set<std::int32_t> disturbed_links_;
   // [device] those that are disturbed; none: not alike throughout.

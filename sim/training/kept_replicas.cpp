@@ -7,10 +7,11 @@ namespace sim::training {
 
 using fold::Replica;
 
-std::vector<int> JobBuilder::kept_data_group(int rank) const {
+// The ranks that stand where `rank` does in these replicas.
+std::vector<int> JobBuilder::along_data(int rank, std::span<const Replica> replicas) const {
   std::vector<int> group;
   plan::Coordinates c = grid_.coordinates(rank);
-  for (const Replica replica : plan_.replicas.kept()) {
+  for (const Replica replica : replicas) {
     c.data = static_cast<int>(replica);
     group.push_back(grid_.rank(c));
   }
@@ -31,13 +32,7 @@ std::vector<DeviceIndex> JobBuilder::data_group(const ReplicaPlan& plan, int ran
     members.insert(members.end(), {host, host + 1});
     std::sort(members.begin(), members.end());
   }
-  std::vector<DeviceIndex> result;
-  plan::Coordinates c = grid_.coordinates(rank);
-  for (const Replica replica : members) {
-    c.data = static_cast<int>(replica);
-    result.push_back(grid_.rank(c));
-  }
-  return result;
+  return devices(along_data(rank, members));
 }
 
 Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) const {

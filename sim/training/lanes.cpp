@@ -69,32 +69,23 @@ void JobBuilder::make_stages() {
   }
 }
 
+// A device whose capacities only change at the start has them throughout.
 void JobBuilder::find_disturbed() {
-  std::map<std::int32_t, DeviceCapacity> lowered;
   std::set<std::int32_t> varying;
-  const auto scaled = [](std::int64_t capacity, double factor) {
-    return std::llround(static_cast<double>(capacity) * factor);
-  };
-  for (const Disturbance& d : job_.disturbances) {
-    if (d.kind == Disturbance::Kind::link) {
-      disturbed_links_.insert(d.index);
+  for (const network::CapacityChange& change : builder_.changes()) {
+    const ResourceOrigin origin = builder_.origins()[static_cast<std::size_t>(change.resource)];
+    if (origin.kind == ResourceOrigin::Kind::link) {
+      disturbed_links_.insert(origin.index);
       continue;
     }
-    const auto [entry, is_new] = lowered.try_emplace(d.index);
-    DeviceCapacity& capacity = entry->second;
-    if (is_new) capacity.memory = builder_.capacity(builder_.memory(d.index));
-    std::int64_t& what =
-        d.kind == Disturbance::Kind::compute ? capacity.multiprocessors : capacity.memory;
-    what = scaled(what, d.factor);
-    if (d.from.value() > 0 || d.to || what == 0) varying.insert(d.index);
+    const auto [entry, is_new] = disturbed_devices_.try_emplace(origin.index, DeviceCapacity{});
+    DeviceCapacity& capacity = *entry->second;
+    if (is_new) capacity.memory = builder_.capacity(builder_.memory(origin.index));
+    const bool is_compute = origin.kind == ResourceOrigin::Kind::multiprocessors;
+    (is_compute ? capacity.multiprocessors : capacity.memory) = change.capacity;
+    if (change.at > 0 || change.capacity == 0) varying.insert(origin.index);
   }
-  for (const auto& [device, capacity] : lowered) {
-    if (varying.contains(device)) {
-      disturbed_devices_[device] = std::nullopt;
-    } else {
-      disturbed_devices_[device] = capacity;
-    }
-  }
+  for (const std::int32_t device : varying) disturbed_devices_[device] = std::nullopt;
 }
 
 bool JobBuilder::is_any_disturbed(const std::vector<int>& ranks) const {
@@ -181,19 +172,19 @@ std::string JobBuilder::lane_key(int index) {
   return key;
 }
 
-// Groups that lie alike in hosts of one type cost the same; asking once is enough.
+// Groups that lie alike in hosts of one type cost the same; asking once is enough. Between hosts,
+// what a group costs depends on where they are.
 const std::string& JobBuilder::signature(const Communicator& group) {
-  const topology::Device first = cluster_.device(group.members().front());
-  std::string place = fmt::format("{}", static_cast<const void*>(cluster_.host_type(first.host)));
+  const topology::HostIndex host = cluster_.device(group.members().front()).host;
+  const topology::HostType* type = cluster_.host_type(host);
+  std::vector<int> places;
   for (const DeviceIndex member : group.members()) {
     const topology::Device device = cluster_.device(member);
-    // Between hosts, what a group costs depends on where they are.
-    place += device.host == first.host ? fmt::format(" {}", device.index_in_host)
-                                       : fmt::format(" @{}", member);
+    if (device.host != host) type = nullptr;
+    places.push_back(device.index_in_host);
   }
-  const bool is_inside = place.find('@') == std::string::npos && cluster_.host_type(first.host);
-  if (!is_inside) place += fmt::format(" @{}", group.members().front());
-  const auto [entry, is_new] = signatures_.try_emplace(place);
+  if (!type) places.assign(group.members().begin(), group.members().end());
+  const auto [entry, is_new] = signatures_.try_emplace({type, std::move(places)});
   if (is_new) entry->second = fmt::format("{}", fmt::join(group.signature(), " "));
   return entry->second;
 }
@@ -238,12 +229,13 @@ void JobBuilder::count_merged(int index, const LanePrograms& programs) {
   for (const auto& [what, times] : programs.merged) {
     const Communicator& tensor = *tensor_[static_cast<std::size_t>(index)];
     const Path& path = *tensor.cost(what.first, Bytes(what.second)).first;
+    const SystemBuilder::CountOf count = count_for(static_cast<int>(tensor.members().front()));
     for (const auto& [link, bytes] : path.links) {
       const auto resource = static_cast<std::size_t>(builder_.link(link));
       if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
-      const SystemBuilder::CountOf count = count_for(static_cast<int>(tensor.members().front()));
-      merged_amounts_[resource] += Int128{std::llround(bytes * what.second * 1e6)} * times *
-                                   count({ResourceOrigin::Kind::link, link});
+      merged_amounts_[resource] +=
+          Int128{std::llround(bytes * what.second * SystemBuilder::amounts_per_byte)} * times *
+          count({ResourceOrigin::Kind::link, link});
     }
   }
 }
@@ -262,7 +254,6 @@ std::int32_t JobBuilder::compute_program(int index, const std::string& key,
 void JobBuilder::make_compute() {
   tensor_stream_.assign(result_.lanes.size(), -1);
   host_stream_.assign(result_.lanes.size(), -1);
-  std::map<int, std::string> unmerged_tensor_key;
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     Lane& lane = result_.lanes[i];
     const int index = static_cast<int>(i);

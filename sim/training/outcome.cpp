@@ -50,11 +50,11 @@ std::vector<ObservedLinks> link_classes(const Job& job, const JobSystem& system,
     order.emplace_back(system.origins[r].index, static_cast<std::int32_t>(r));
   }
   std::sort(order.begin(), order.end());
-  // Bytes are compared in whole kilobytes: sums of shares differ in their last bits.
+  // Bytes are compared in whole kilobytes: shares of a fraction are rounded.
   std::map<std::tuple<topology::LinkKind, double, std::int64_t>, ObservedLinks> classes;
   for (const auto& [l, resource] : order) {
-    const double bytes =
-        static_cast<double>(system.amounts[static_cast<std::size_t>(resource)]) * 1e-6;
+    const double bytes = static_cast<double>(system.amounts[static_cast<std::size_t>(resource)]) /
+                         SystemBuilder::amounts_per_byte;
     const topology::Link link = cluster.link(l);
     const auto [entry, is_new] = classes.try_emplace(
         {link.kind, link.capacity.value(), static_cast<std::int64_t>(bytes / 1000)});

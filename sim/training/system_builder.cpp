@@ -16,8 +16,8 @@ std::int64_t SystemBuilder::memory_rate(DeviceIndex device) {
   const std::string_view type = cluster_.device(device).device_type;
   auto found = memory_rates_.find(type);
   if (found == memory_rates_.end()) {
-    const auto& profile = *job_.profiles.at(std::string(type));
-    found = memory_rates_.emplace(type, to_bytes_per_second(memory_capacity(profile))).first;
+    const BytesPerSecond rate = memory_capacity(profile_of(job_, device));
+    found = memory_rates_.emplace(type, to_bytes_per_second(rate)).first;
   }
   return found->second;
 }

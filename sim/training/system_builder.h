@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -73,10 +74,12 @@ class SystemBuilder {
   FootprintSpec path(const Path& path, const CountOf& count = nullptr);
 
   void change(network::CapacityChange change) { system_.changes.push_back(change); }
+  std::span<const network::CapacityChange> changes() const { return system_.changes; }
   std::int64_t capacity(std::int32_t resource) const {
     return system_.capacity[static_cast<std::size_t>(resource)];
   }
 
+  static constexpr double amounts_per_byte = 1e6;
   // Millionths of a byte (or of work) through every resource in one iteration: [resource]. Rounded
   // for each stream, so that the sums do not depend on who stands for whom.
   static std::vector<Int128> amounts(const network::System& system);
