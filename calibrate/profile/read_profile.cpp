@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <fstream>
 #include <system_error>
@@ -10,6 +9,7 @@
 #include "calibrate/profile/archive.h"
 #include "calibrate/profile/hdf5_handle.h"
 #include "calibrate/profile/seal.h"
+#include "sim/base/read_stream.h"
 
 namespace calibrate::profile {
 namespace {
@@ -131,12 +131,7 @@ std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in;
   if (std::filesystem::is_regular_file(file, ignored)) in.open(file, std::ios::binary);
-  std::string text;
-  std::array<char, 65536> block;
-  while (in.is_open() && in) {
-    in.read(block.data(), block.size());
-    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-  }
+  const std::string text = in.is_open() ? sim::read_stream(in) : "";
   if (!in.is_open() || in.bad()) {
     throw ProfileError{fmt::format("cannot open profile '{}'", file.string()),
                        "there is no such file, it is not a plain file, or it may not be read", ""};

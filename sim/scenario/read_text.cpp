@@ -1,11 +1,11 @@
 // Reading a text file whole, and only a reasonable one.
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
+#include "sim/base/read_stream.h"
 #include "sim/scenario/document.h"
 
 namespace sim::scenario {
@@ -27,13 +27,7 @@ std::optional<std::string> read_text(const std::filesystem::path& file, const Pl
     const char* reason = errno != 0 ? std::strerror(errno) : "unknown reason";
     return fail(fmt::format("cannot read '{}': {}", shown, reason));
   }
-  // Block by block: what a pipe or a device holds is not known before.
-  std::string text;
-  std::array<char, 65536> block;
-  while (stream && text.size() <= file_bytes_max) {
-    stream.read(block.data(), block.size());
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-  }
+  std::string text = read_stream(stream, file_bytes_max);
   if (stream.bad()) return fail(fmt::format("cannot read '{}'", shown));
   if (text.size() > file_bytes_max) {
     return fail(fmt::format("'{}' has more than 16 MiB, the most an input file may have", shown));

@@ -131,34 +131,36 @@ void check_equal(const training::Result& folded, const training::Result& whole) 
   }
 }
 
+// visit(file) for so many random scenarios.
+template <class Visit>
+void each_random_scenario(unsigned count, Visit visit) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    fmt::format("maquette-folded-{}.yaml", std::random_device()());
+  for (unsigned seed = 0; seed < count; ++seed) {
+    CAPTURE(seed);
+    const std::string text = RandomScenario(seed).text();
+    CAPTURE(text);
+    std::ofstream(file) << text;
+    visit(file);
+  }
+  std::filesystem::remove(file);
+}
+
 }  // namespace
 
 TEST_CASE("folded jobs: 250 random ones -> all of the result as with every rank run") {
-  const auto file = std::filesystem::temp_directory_path() /
-                    fmt::format("maquette-folded-{}.yaml", std::random_device()());
   int folded = 0;
-  for (unsigned seed = 0; seed < 250; ++seed) {
-    CAPTURE(seed);
-    const std::string text = RandomScenario(seed).text();
-    CAPTURE(text);
-    std::ofstream(file) << text;
+  each_random_scenario(250, [&](const std::filesystem::path& file) {
     const Both both = run_both(file);
     check_equal(both.folded, both.whole);
     folded += both.folded.fold.rank_classes * 2 < both.folded.fold.ranks;
-  }
-  std::filesystem::remove(file);
+  });
   CHECK(folded > 150);
 }
 
-TEST_CASE("folded jobs: 15 random ones with jitter -> as with every rank run; a sample runs too") {
-  const auto file = std::filesystem::temp_directory_path() /
-                    fmt::format("maquette-jitter-{}.yaml", std::random_device()());
+TEST_CASE("folded jobs: 20 random ones with jitter -> as with every rank run; a sample runs too") {
   int sampled = 0;
-  for (unsigned seed = 0; seed < 15; ++seed) {
-    CAPTURE(seed);
-    const std::string text = RandomScenario(seed).text();
-    CAPTURE(text);
-    std::ofstream(file) << text;
+  each_random_scenario(20, [&](const std::filesystem::path& file) {
     const Both both = run_both(file, {{"run.jitter.device", "2 %"},
                                       {"run.jitter.operation", "3 %"},
                                       {"run.jitter.replicas", "1000000"}});
@@ -167,9 +169,8 @@ TEST_CASE("folded jobs: 15 random ones with jitter -> as with every rank run; a 
     const auto few =
         run_scenario(file, {{"run.jitter.device", "2 %"}, {"run.jitter.replicas", "2"}}).result;
     sampled += !few.fold.exact;
-  }
-  std::filesystem::remove(file);
-  CHECK(sampled > 2);
+  });
+  CHECK(sampled > 3);
 }
 
 TEST_CASE("folded jobs: every worked scenario and the quickstart, as with every rank run") {

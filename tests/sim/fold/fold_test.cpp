@@ -3,52 +3,23 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
-
 #include "tests/sim/fold/lifted_system.h"
+#include "tests/sim/network/equal_outcomes.h"
 
 using namespace sim;
 using namespace sim::fold;
 using network::Outcome;
-using network::Record;
 using network::System;
 
 namespace {
 
 Outcome folded(const System& system, bool skips = true) {
   Folded folding(system);
-  auto result = network::run(system, {&folding, skips});
-  if (const auto* stuck = std::get_if<network::Stuck>(&result)) {
-    invariant(false, stuck->cycle.c_str());
-  }
-  return std::get<Outcome>(std::move(result));
+  return network::outcome_of(system, {&folding, skips});
 }
 
 Outcome whole(const System& system, bool skips = true) {
-  return std::get<Outcome>(network::run(system, {nullptr, skips}));
-}
-
-// (stream, step) -> (start, end)
-std::map<std::pair<int, int>, std::pair<Picoseconds, Picoseconds>> ends(const Outcome& outcome) {
-  std::map<std::pair<int, int>, std::pair<Picoseconds, Picoseconds>> result;
-  for (const Record& r : outcome.records) {
-    REQUIRE(result.try_emplace({r.stream, r.step}, r.started_at, r.ended_at).second);
-  }
-  return result;
-}
-
-void check_equal(const Outcome& a, const Outcome& b) {
-  REQUIRE(a.iteration_ends == b.iteration_ends);
-  REQUIRE(a.fingerprint == b.fingerprint);
-  REQUIRE(ends(a) == ends(b));
-  REQUIRE(a.times == b.times);
-  REQUIRE(a.last_ends == b.last_ends);
-  REQUIRE(a.loads.size() == b.loads.size());
-  for (std::size_t i = 0; i < a.loads.size(); ++i) {
-    REQUIRE(a.loads[i].observed == b.loads[i].observed);
-    REQUIRE(a.loads[i].at == b.loads[i].at);
-    REQUIRE((a.loads[i].load == b.loads[i].load));
-  }
+  return network::outcome_of(system, {nullptr, skips});
 }
 
 }  // namespace

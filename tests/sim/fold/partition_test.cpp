@@ -40,27 +40,27 @@ std::vector<Class> naive(const SightGraph& graph) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("refine: a path of five -> ends, their neighbours, and the middle") {
+SightGraph path_of_five(bool counts) {
   SightGraph graph;
   for (Vertex v = 0; v < 5; ++v) {
-    graph.add_vertex(0, true);
+    graph.add_vertex(0, counts);
     if (v > 0) graph.add_sight({v - 1});
     if (v < 4) graph.add_sight({v + 1});
   }
+  return graph;
+}
+
+}  // namespace
+
+TEST_CASE("refine: a path of five -> ends, their neighbours, and the middle") {
+  const SightGraph graph = path_of_five(true);
   CHECK(refine(graph).class_of == std::vector<Class>{0, 1, 2, 1, 0});
   CHECK(refine(graph).lowest == std::vector<Vertex>{0, 1, 2});
 }
 
 TEST_CASE("refine: the same path seen as sets -> all alike but for nothing") {
   // Everyone sees a neighbour of the only class.
-  SightGraph graph;
-  for (Vertex v = 0; v < 5; ++v) {
-    graph.add_vertex(0, false);
-    if (v > 0) graph.add_sight({v - 1});
-    if (v < 4) graph.add_sight({v + 1});
-  }
+  const SightGraph graph = path_of_five(false);
   CHECK(refine(graph).class_of == std::vector<Class>{0, 0, 0, 0, 0});
 }
 

@@ -68,6 +68,17 @@ Tree random_tree(std::mt19937_64& random) {
   return tree;
 }
 
+// visit(tree, its replicas) for so many trees.
+template <class Visit>
+void each_random_tree(unsigned count, Visit visit) {
+  for (unsigned seed = 0; seed < count; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const Tree tree = random_tree(random);
+    visit(tree, Replicas(tree.count, tree.unit, tree.blocks, tree.marks));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("replicas: 64 in blocks of 16, one marked -> it, one beside it, one elsewhere") {
@@ -95,11 +106,7 @@ TEST_CASE("replicas: a billion without marks -> one, in no time, and one neighbo
 }
 
 TEST_CASE("replicas: 3,000 random trees -> never two of different orbits, sizes are the orbits'") {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
-    CAPTURE(seed);
-    std::mt19937_64 random(seed);
-    const Tree tree = random_tree(random);
-    const Replicas replicas(tree.count, tree.unit, tree.blocks, tree.marks);
+  each_random_tree(3000, [](const Tree& tree, const Replicas& replicas) {
     std::map<std::string, std::int64_t> orbit_size;
     for (Replica r = 0; r < tree.count; ++r) ++orbit_size[tree.orbit(r)];
     // Each kept replica stands for replicas of its orbit only: what is kept of an orbit sums to it.
@@ -111,15 +118,11 @@ TEST_CASE("replicas: 3,000 random trees -> never two of different orbits, sizes 
       REQUIRE(replicas.index_of(replicas.kept()[i]) == static_cast<std::int64_t>(i));
     }
     REQUIRE(represented == orbit_size);
-  }
+  });
 }
 
 TEST_CASE("replicas: sizes inside a block sum to the block, for every block that is kept") {
-  for (unsigned seed = 0; seed < 1000; ++seed) {
-    CAPTURE(seed);
-    std::mt19937_64 random(seed);
-    const Tree tree = random_tree(random);
-    const Replicas replicas(tree.count, tree.unit, tree.blocks, tree.marks);
+  each_random_tree(1000, [](const Tree& tree, const Replicas& replicas) {
     for (std::size_t level = 1; level <= tree.blocks.size(); ++level) {
       const Replica block = tree.blocks[level - 1];
       std::map<Replica, std::int64_t> sums;
@@ -131,15 +134,11 @@ TEST_CASE("replicas: sizes inside a block sum to the block, for every block that
         REQUIRE(replicas.keeps_any(index * block, (index + 1) * block));
       }
     }
-  }
+  });
 }
 
 TEST_CASE("replicas: where a block's children stand for each other, a second one is named") {
-  for (unsigned seed = 0; seed < 1000; ++seed) {
-    CAPTURE(seed);
-    std::mt19937_64 random(seed);
-    const Tree tree = random_tree(random);
-    const Replicas replicas(tree.count, tree.unit, tree.blocks, tree.marks);
+  each_random_tree(1000, [](const Tree& tree, const Replicas& replicas) {
     std::set<Replica> listed(replicas.kept().begin(), replicas.kept().end());
     listed.insert(replicas.neighbours().begin(), replicas.neighbours().end());
     std::vector<Replica> sizes = {tree.unit};
@@ -157,5 +156,5 @@ TEST_CASE("replicas: where a block's children stand for each other, a second one
         REQUIRE(static_cast<Replica>(children.size()) >= std::min<Replica>(2, there));
       }
     }
-  }
+  });
 }

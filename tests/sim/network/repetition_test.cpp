@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 
+#include "tests/sim/network/equal_outcomes.h"
 #include "tests/sim/network/hand_system.h"
 
 using namespace sim;
@@ -12,30 +12,8 @@ using namespace sim::network;
 
 namespace {
 
-Outcome outcome_of(const System& system, bool skips) {
-  auto result = run(system, {nullptr, skips});
-  if (const auto* stuck = std::get_if<Stuck>(&result)) invariant(false, stuck->cycle.c_str());
-  return std::get<Outcome>(std::move(result));
-}
-
-void check_equal(const Outcome& a, const Outcome& b) {
-  REQUIRE(a.iteration_ends == b.iteration_ends);
-  REQUIRE(a.last_ends == b.last_ends);
-  REQUIRE(a.times == b.times);
-  REQUIRE(a.fingerprint == b.fingerprint);
-  using Key = std::pair<std::int32_t, std::int32_t>;
-  std::map<Key, std::pair<Picoseconds, Picoseconds>> of_a, of_b;
-  for (const Record& r : a.records) of_a[{r.stream, r.step}] = {r.started_at, r.ended_at};
-  for (const Record& r : b.records) of_b[{r.stream, r.step}] = {r.started_at, r.ended_at};
-  REQUIRE(a.records.size() == of_a.size());
-  REQUIRE(of_a == of_b);
-  REQUIRE(a.loads.size() == b.loads.size());
-  for (std::size_t i = 0; i < a.loads.size(); ++i) {
-    REQUIRE(a.loads[i].observed == b.loads[i].observed);
-    REQUIRE(a.loads[i].at == b.loads[i].at);
-    REQUIRE((a.loads[i].load == b.loads[i].load));
-  }
-}
+Outcome jumping(const System& system) { return outcome_of(system, {nullptr, true}); }
+Outcome whole(const System& system) { return outcome_of(system, {nullptr, false}); }
 
 // Streams that repeat a round of a few operations: each may wait for operations of this round
 // written before it, or of a round before. Something of its own at the beginning and at the end;
@@ -130,10 +108,10 @@ TEST_CASE("repetition: 2,000 random periodic systems -> the same with and withou
       hand.change(30000 + static_cast<Picoseconds>(random() % 9999), 0, 44);
     }
     const System system = hand.iterations(1 + static_cast<int>(seed % 2)).take();
-    const Outcome jumped = outcome_of(system, true), whole = outcome_of(system, false);
-    check_equal(jumped, whole);
+    const Outcome jumped = jumping(system), all_run = whole(system);
+    check_equal(jumped, all_run);
     events += jumped.events;
-    all += whole.events;
+    all += all_run.events;
   }
   CHECK(3 * events < 2 * all);
 }
@@ -146,10 +124,10 @@ TEST_CASE("repetition: 1,000 rounds of two streams that wait for each other -> f
     hand.add(a, {.work = 3 * millisecond, .waits = {{{b}, n}}});
     hand.add(b, {.work = 5 * millisecond, .waits = {{{a}, n + 1}}});
   }
-  const Outcome outcome = outcome_of(hand.share().take(), true);
+  const Outcome outcome = jumping(hand.share().take());
   CHECK(outcome.iteration_ends == std::vector<Picoseconds>{8000 * millisecond});
   CHECK(outcome.events < 600);
-  check_equal(outcome, outcome_of(hand.share().take(), false));
+  check_equal(outcome, whole(hand.share().take()));
 }
 
 TEST_CASE("repetition: stops before a capacity changes") {
@@ -159,7 +137,7 @@ TEST_CASE("repetition: stops before a capacity changes") {
   for (int n = 0; n < 1000; ++n) hand.add(a, {.work = millisecond, .uses = {{link, 100}}});
   // 900.5 ms at full speed, the remaining 99.5 ms at half: 1,099.5 ms.
   hand.change(900 * millisecond + millisecond / 2, link, 50);
-  const Outcome outcome = outcome_of(hand.share().take(), true);
+  const Outcome outcome = jumping(hand.share().take());
   CHECK(outcome.iteration_ends == std::vector<Picoseconds>{1099 * millisecond + millisecond / 2});
   CHECK(outcome.events < 900);
 }
@@ -176,7 +154,7 @@ TEST_CASE("repetition: woken from outside in the middle of what could be jumped 
   for (int n = 1; n < 8; ++n) hand.add(x, {.lag = 1});
   hand.stream("a", {{.work = 1000, .uses = {{link, 60}}, .waits = {{{x}, 1}}}});
   const System system = hand.share().take();
-  check_equal(outcome_of(system, true), outcome_of(system, false));
+  check_equal(jumping(system), whole(system));
 }
 
 TEST_CASE("repetition: a reservation that begins at the very instant of a comparison") {
@@ -190,6 +168,6 @@ TEST_CASE("repetition: a reservation that begins at the very instant of a compar
                       .waits = {{{repeating}, at, 0, 0, {link}}, {{repeating}, 900}},
                       .reserve = 60}});
     const System system = one.share().take();
-    check_equal(outcome_of(system, true), outcome_of(system, false));
+    check_equal(jumping(system), whole(system));
   }
 }
