@@ -87,6 +87,10 @@ void add_links(JsonWriter& json, const Result& result) {
 }
 
 void add_run(JsonWriter& json, const Result& result) {
+  const auto& pipelining = result.pipelining;
+  json.key("pipeline").open_object();
+  json.member("flushes", pipelining.flushes).member("staleness", pipelining.staleness);
+  json.member("weight_versions", pipelining.weight_versions).close_object();
   const auto& fold = result.fold;
   json.key("fold").open_object();
   json.member("ranks", fold.ranks).member("rank_classes", fold.rank_classes);

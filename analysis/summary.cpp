@@ -66,8 +66,20 @@ std::string all_iterations(const Result& result) {
   return line("all iterations", text + "; the last one counts");
 }
 
+// A steady iteration is the time between two, and hides that a stage's own begins before the one
+// before has ended on others.
+std::string pipelining(const Result& result) {
+  const auto& p = result.pipelining;
+  if (p.flushes) return "";
+  const std::string age = p.staleness == 0 ? "gradients of the newest weights"
+                                           : fmt::format("gradients {} old, {} of the weights",
+                                                         counted(p.staleness, "step"),
+                                                         counted(p.weight_versions, "version"));
+  return line("", fmt::format("no flush: from one iteration's end to the next; {}", age));
+}
+
 std::string speed(const Result& result) {
-  std::string text = iteration_time(result) + all_iterations(result);
+  std::string text = iteration_time(result) + pipelining(result) + all_iterations(result);
   if (!result.fits) text += line("", "as if the memory sufficed: THIS PLAN DOES NOT FIT");
   const auto tokens = tokens_per_second_per_device(result);
   const auto samples = samples_per_second(result);

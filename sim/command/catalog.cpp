@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/options.h"
+#include "sim/plan/schedule.h"
 
 namespace sim::command {
 
@@ -38,7 +39,10 @@ int list_catalog(const std::vector<std::string>& arguments) {
     }
   }
   if (wanted.size() > 1) {
-    fmt::print("schedules\n  1f1b\n  gpipe\n  interleaved-1f1b\n");
+    fmt::print("schedules\n");
+    for (const plan::ScheduleTraits& one : plan::all_schedules()) {
+      if (one.kind != plan::ScheduleKind::table) fmt::print("  {}\n", one.name);
+    }
     fmt::print(
         "collectives\n  all-gather\n  all-reduce\n  all-to-all\n  broadcast\n"
         "  reduce-scatter\n  send-receive\n");

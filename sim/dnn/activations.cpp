@@ -109,4 +109,10 @@ ActivationBytes activation_bytes(const Transformer& dnn, const Shard& shard,
   return result;
 }
 
+Bytes weight_gradient_operands(const LayerOperators& operators, const Shard& shard) {
+  double elements = 0;
+  for (const Operator& o : operators.backward) elements += o.kept_elements;
+  return Bytes(elements * shard.bytes_per_element);
+}
+
 }  // namespace sim::dnn

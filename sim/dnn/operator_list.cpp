@@ -129,12 +129,20 @@ void OperatorList::weight_gradient(const Linear& linear) {
                              sizes.tokens, GemmLayout::weight_gradient, 1);
   o.accumulates_fp32 = stack.fused_gradient_accumulation && stack.gradient_fp32;
   o.bytes = gemm_bytes(o, sizes.element, o.accumulates_fp32 ? 8 : sizes.element);
+  o.is_weight_gradient = true;
+  // What is gathered for the product is kept as the sequence-parallel rank holds it.
+  const auto tokens = static_cast<double>(sizes.tokens);
+  const double inputs = linear.split == Linear::Split::columns ? sizes.split_tokens : tokens;
+  const double outputs = linear.split == Linear::Split::rows ? sizes.split_tokens : tokens;
+  o.kept_elements =
+      inputs * static_cast<double>(linear.inputs) + outputs * static_cast<double>(linear.outputs);
   push(std::move(o));
   if (stack.fused_gradient_accumulation) return;
   const double elements = static_cast<double>(linear.outputs) * static_cast<double>(linear.inputs);
   const double accumulator = stack.gradient_fp32 ? 4 : sizes.element;
   traffic(linear.name + " gradient accumulation", elements,
           elements * (sizes.element + 2 * accumulator));
+  operators_.back().is_weight_gradient = true;
 }
 
 void OperatorList::append(const std::vector<Operator>& operators, bool is_recompute) {

@@ -39,6 +39,10 @@ struct Operator {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   GemmLayout layout = GemmLayout::forward;
   bool accumulates_fp32 = false;  // weight gradient added into an fp32 buffer
+  // Of a linear layer's weights: may run apart from the rest of the backward pass. Until then its
+  // operands are kept: so many elements on this rank, gathered ones counted where they are split.
+  bool is_weight_gradient = false;
+  double kept_elements = 0;
   // attention (a fused kernel); unfused attention comes as gemm and memory_bound operators
   std::int64_t sequences = 0, query_heads = 0, kv_heads = 0, query_length = 0, key_length = 0,
                head_size = 0;
@@ -106,6 +110,10 @@ struct ActivationBytes {
 };
 ActivationBytes activation_bytes(const Transformer& dnn, const Shard& shard,
                                  const SoftwareStack& stack, Recompute recompute);
+
+// Bytes kept from the input gradient of a layer, or of the head, to its weight gradient where they
+// run apart. For a GPT 32 sbh / t of a layer. Source: Qi et al., ICLR 2024, table 1.
+Bytes weight_gradient_operands(const LayerOperators& operators, const Shard& shard);
 
 // 6 parameters (without the input embedding, with the head) + 12 layers width sequence per token,
 // width = heads x head_size, which is hidden in most; `causal` counts half of the second term.

@@ -8,7 +8,8 @@ namespace {
 
 // All that a program does, apart from how it is called.
 std::vector<std::int64_t> figures_of(const network::Program& program) {
-  std::vector<std::int64_t> figures = {static_cast<std::int64_t>(program.steps.size())};
+  std::vector<std::int64_t> figures = {static_cast<std::int64_t>(program.steps.size()),
+                                       program.accounted_from, program.accounted_to};
   const auto add = [&](std::initializer_list<std::int64_t> more) {
     figures.insert(figures.end(), more);
   };

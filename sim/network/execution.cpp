@@ -116,7 +116,8 @@ void Execution::meet(const Waiter& waiter, std::int32_t target) {
 void Execution::begin(std::int32_t stream) {
   State& s = state(stream);
   const Step& step = step_of(stream);
-  if (system_.streams[static_cast<std::size_t>(stream)].is_accounted) account_gap(stream);
+  const bool is_accounted = system_.streams[static_cast<std::size_t>(stream)].is_accounted;
+  if (is_accounted && program(stream).is_accounted(s.position)) account_gap(stream);
   s.started_at = now_;
   s.is_running = true;
   s.is_flowing = false;
@@ -206,7 +207,7 @@ void Execution::end(std::int32_t stream) {
     }
   }
   if (keeps_) {
-    if (description.is_accounted) account(stream, step);
+    if (description.is_accounted && p.is_accounted(s.position)) account(stream, step);
     if (description.is_recorded) {
       outcome_.records.push_back({stream, s.position, s.started_at, now_});
     }

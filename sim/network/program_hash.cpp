@@ -26,6 +26,10 @@ std::uint64_t program_hash(const Program& program) {
       add(use.amount);
     }
   }
+  if (program.accounted_from > 0) {
+    add(program.accounted_from);
+    add(program.accounted_to);
+  }
   for (const std::int32_t milestone : program.milestones) add(milestone);
   return hash;
 }

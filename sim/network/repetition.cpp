@@ -61,8 +61,9 @@ const std::vector<std::int32_t>& Repetition::contents(std::int32_t program) {
   std::map<std::vector<std::int64_t>, std::int32_t> numbers;
   std::vector<std::int64_t> key;
   for (const Step& step : p.steps) {
-    key = {step.lag,  step.work,       step.weight,   step.reserve,
-           step.kind, step.wait_count, step.use_count};
+    const auto place = static_cast<std::int32_t>(&step - p.steps.data());
+    key = {step.lag,  step.work,       step.weight,    step.reserve,
+           step.kind, step.wait_count, step.use_count, p.is_accounted(place)};
     for (std::int32_t w = step.first_wait; w < step.first_wait + step.wait_count; ++w) {
       const Wait& wait = p.waits[static_cast<std::size_t>(w)];
       key.insert(key.end(), {wait.slot, wait.reserves});

@@ -54,6 +54,11 @@ struct Program {
   std::vector<Part> parts;
   std::vector<std::int32_t> milestones;  // [milestone] steps that must have ended
   std::vector<std::string> labels;
+  // Steps whose time, and the waiting before them, the stream's times are of.
+  std::int32_t accounted_from = 0, accounted_to = INT32_MAX;
+  bool is_accounted(std::int32_t step) const {
+    return accounted_from <= step && step < accounted_to;
+  }
 };
 
 struct Member {

@@ -24,13 +24,16 @@ class Sizer {
   // A layer, the embedding or the head: what is gathered and reduced as one.
   using Units = std::vector<double>;  // parameters, in model order
 
-  bool is_first(int virtual_stage) const { return virtual_stage == 0 && stage_ == 0; }
+  bool is_first(int virtual_stage) const { return schedule_.part(stage_, virtual_stage) == 0; }
   bool is_last(int virtual_stage) const {
-    return virtual_stage == plan_.virtual_stages - 1 && stage_ == plan_.stages - 1;
+    return schedule_.part(stage_, virtual_stage) == schedule_.parts() - 1;
   }
   int layers_of(int virtual_stage) const {
-    return layers_[static_cast<std::size_t>(virtual_stage * plan_.stages + stage_)];
+    return layers_[static_cast<std::size_t>(schedule_.part(stage_, virtual_stage))];
   }
+  // What a pass of a virtual stage keeps, until its backward pass or its weight gradient.
+  double kept(int virtual_stage) const;
+  double kept_for_weights(int virtual_stage) const;
   Units units(int virtual_stage) const;
   double activations_peak() const;
   double gathered_parameters() const;
@@ -40,11 +43,13 @@ class Sizer {
   const Plan& plan_;
   const dnn::SoftwareStack& stack_;
   int stage_;
+  const Schedule schedule_;
   double sharers_;  // ranks that hold the same parameters
   double gradient_bytes_;
   dnn::ShardParameters parameters_;
   double head_;  // parameters of the last stage beside its layers
   dnn::ActivationBytes activations_;
+  Bytes layer_operands_, head_operands_;  // of weight gradients
   std::vector<int> layers_;
 };
 
@@ -53,6 +58,7 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
     : plan_(plan),
       stack_(stack),
       stage_(stage),
+      schedule_(schedule(plan, flushes(plan) ? 1 : 2)),
       sharers_(static_cast<double>(plan.data) * plan.context),
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
       layers_(layers_per_virtual_stage(plan, dnn.layers)) {
@@ -66,8 +72,14 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
   shard.context = plan.context;
   parameters_ = dnn::shard_parameters(dnn, shard, stack);
   activations_ = dnn::activation_bytes(dnn, shard, stack, plan.recompute);
+  if (schedule_.splits_backward) {
+    layer_operands_ = dnn::weight_gradient_operands(
+        dnn::layer_operators(dnn, shard, stack, plan.recompute), shard);
+    head_operands_ = dnn::weight_gradient_operands(dnn::head_operators(dnn, shard, stack), shard);
+  }
   head_ = parameters_.head;
-  if (dnn.tied_embedding && plan.stages > 1) {
+  const int end = schedule_.parts() - 1;
+  if (dnn.tied_embedding && schedule_.stage_of(0, 0) != schedule_.stage_of(end, 0)) {
     // The last stage holds a copy of the token embedding: as much as an untied head would.
     dnn::Transformer untied = dnn;
     untied.tied_embedding = false;
@@ -84,16 +96,40 @@ Sizer::Units Sizer::units(int virtual_stage) const {
   return result;
 }
 
-// What is kept between a forward pass and its backward pass, at the worst moment of the schedule.
+double Sizer::kept(int virtual_stage) const {
+  double bytes = layers_of(virtual_stage) * activations_.per_layer.value();
+  if (is_first(virtual_stage)) bytes += activations_.embedding.value();
+  if (is_last(virtual_stage)) bytes += activations_.head.value();
+  return bytes;
+}
+
+double Sizer::kept_for_weights(int virtual_stage) const {
+  double bytes = layers_of(virtual_stage) * layer_operands_.value();
+  if (is_last(virtual_stage)) bytes += head_operands_.value();
+  return bytes;
+}
+
+// At the worst moment of the schedule.
 double Sizer::activations_peak() const {
   double held = 0, most = 0;
-  for (const Pass& pass : schedule(plan_.schedule, plan_.stages, plan_.virtual_stages,
-                                   plan_.micro_batches(), stage_)) {
+  for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(stage_)]) {
     const int v = pass.virtual_stage;
-    double bytes = layers_of(v) * activations_.per_layer.value();
-    if (is_first(v)) bytes += activations_.embedding.value();
-    if (is_last(v)) bytes += activations_.head.value();
-    held += pass.kind == Pass::Kind::forward ? bytes : -bytes;
+    switch (pass.kind) {
+      case Pass::Kind::forward:
+        held += kept(v);
+        break;
+      case Pass::Kind::backward:
+        held -= kept(v);
+        break;
+      case Pass::Kind::backward_input:
+        held += kept_for_weights(v) - kept(v);
+        break;
+      case Pass::Kind::backward_weight:
+        held -= kept_for_weights(v);
+        break;
+      case Pass::Kind::update:
+        break;
+    }
     most = std::max(most, held);
   }
   return most;
@@ -103,7 +139,7 @@ double Sizer::activations_peak() const {
 double Sizer::gathered_parameters() const {
   const auto window = static_cast<std::size_t>(stack_.prefetch_layers) + 1;
   double most = 0;
-  for (int v = 0; v < plan_.virtual_stages; ++v) {
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
     const Units all = units(v);
     double sum = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -118,7 +154,7 @@ double Sizer::gathered_parameters() const {
 // bucket's or, without buckets, a virtual stage's.
 double Sizer::unreduced_gradients() const {
   double largest_unit = 0, largest_part = 0;
-  for (int v = 0; v < plan_.virtual_stages; ++v) {
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
     double sum = 0;
     for (const double unit : units(v)) {
       sum += unit;
@@ -133,7 +169,9 @@ double Sizer::unreduced_gradients() const {
 
 double Sizer::temporaries() const {
   double bytes = activations_.transient.value();
-  if (stage_ == plan_.stages - 1) bytes = std::max(bytes, activations_.head_transient.value());
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
+    if (is_last(v)) bytes = std::max(bytes, activations_.head_transient.value());
+  }
   if (sharers_ == 1) return bytes;
   if (plan_.sharding == Sharding::zero3) bytes += gathered_parameters() * weight_bytes;
   if (plan_.sharding == Sharding::zero2 || plan_.sharding == Sharding::zero3) {
@@ -144,12 +182,13 @@ double Sizer::temporaries() const {
 
 MemoryBreakdown Sizer::run() const {
   double parameters = 0;
-  for (int v = 0; v < plan_.virtual_stages; ++v) {
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
     for (const double unit : units(v)) parameters += unit;
   }
   const auto shared_from = [&](Sharding least) { return plan_.sharding >= least ? sharers_ : 1; };
   MemoryBreakdown m;
-  m.weights = whole(parameters * weight_bytes / shared_from(Sharding::zero3));
+  m.weights =
+      whole(parameters * weight_bytes * schedule_.weight_versions / shared_from(Sharding::zero3));
   m.gradients = whole(parameters * gradient_bytes_ / shared_from(Sharding::zero2));
   m.optimizer = whole(parameters * optimizer_bytes / shared_from(Sharding::zero1));
   m.activations = whole(activations_peak());

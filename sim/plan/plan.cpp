@@ -19,9 +19,16 @@ const char* name(Dimension dimension) {
   bug("unknown dimension");
 }
 
+std::int64_t parts_of(const Plan& plan) {
+  const bool is_both =
+      plan.schedule == ScheduleKind::dual_pipe ||
+      (plan.schedule == ScheduleKind::table && plan.table.arrangement == Arrangement::both_ways);
+  return is_both ? plan.stages : std::int64_t{plan.stages} * plan.virtual_stages;
+}
+
 std::vector<int> layers_per_virtual_stage(const Plan& plan, int layers) {
   if (!plan.layers.empty()) return plan.layers;
-  const int parts = plan.stages * plan.virtual_stages;
+  const auto parts = static_cast<int>(parts_of(plan));
   invariant(parts >= 1, "a plan has no stage");
   std::vector<int> result(static_cast<std::size_t>(parts), layers / parts);
   for (int part = 0; part < layers % parts; ++part) ++result[static_cast<std::size_t>(part)];

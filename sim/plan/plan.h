@@ -3,17 +3,33 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/dnn/operators.h"
+#include "sim/plan/pass.h"
 
 namespace sim::plan {
 
 enum class Dimension { tensor, context, data, pipeline };
 const char* name(Dimension dimension);
 
-enum class ScheduleKind { gpipe, one_f_one_b, interleaved };
+enum class ScheduleKind {
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  zb_h1,
+  zb_h2,
+  zb_v,
+  zb_1p,
+  zb_2p,
+  dual_pipe,
+  dual_pipe_v,
+  double_buffered,   // PipeDream-2BW
+  wave_synchronous,  // HetPipe
+  table,
+};
 enum class Sharding { none, zero1, zero2, zero3 };
 
 struct Plan {
@@ -23,7 +39,11 @@ struct Plan {
   int stages = 1;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
   int virtual_stages = 1;
-  std::vector<int> layers;  // of stages x virtual_stages parts, in model order; empty: even
+  // Whether all stages end an iteration before the next begins; none: as the schedule is published.
+  std::optional<bool> flush;
+  int staleness = 0;  // wave-synchronous: waves that an update may be late beyond the least
+  ScheduleTable table;
+  std::vector<int> layers;  // of each part, in model order; empty: even
   int data = 1;
   Sharding sharding = Sharding::none;
   dnn::Recompute recompute = dnn::Recompute::none;
@@ -46,8 +66,11 @@ struct Problem {
 };
 std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices);
 
-// Layers of each virtual stage, in model order: virtual stage v of stage s is index v * stages + s.
-// Even: the remainder goes to the earlier ones.
+// Parts that the dnn is cut into: stages x virtual stages, of DualPipe the stages.
+std::int64_t parts_of(const Plan& plan);
+
+// Layers of each part, in model order: with Arrangement::loop virtual stage v of stage s is index
+// v * stages + s. Even: the remainder goes to the earlier ones.
 std::vector<int> layers_per_virtual_stage(const Plan& plan, int layers);
 
 }  // namespace sim::plan

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "sim/base/fixed.h"
-#include "sim/plan/plan.h"
+#include "sim/plan/schedule.h"
 
 namespace sim::plan {
 namespace {
@@ -47,7 +47,6 @@ class Checker {
     result_.push_back(
         {std::move(field), std::move(other), std::move(message), std::move(why), std::move(hint)});
   }
-  std::int64_t parts() const { return product({plan_.stages, plan_.virtual_stages}); }
 
   void counts();
   void ranks();
@@ -56,7 +55,10 @@ class Checker {
   void batch();
   void layers();
   void listed_layers();
+  void virtual_stages();
+  void flush();
   void schedule();
+  void table(int micro_batches);
   void order();
 
   const Plan& plan_;
@@ -151,10 +153,10 @@ void Checker::batch() {
 }
 
 void Checker::listed_layers() {
-  if (static_cast<std::int64_t>(plan_.layers.size()) != parts()) {
+  if (static_cast<std::int64_t>(plan_.layers.size()) != parts_of(plan_)) {
     add("plan.pipeline.layers", "plan.pipeline.stages",
         fmt::format("{} numbers of layers, but stages {} x virtual_stages {} = {}",
-                    plan_.layers.size(), plan_.stages, plan_.virtual_stages, parts()));
+                    plan_.layers.size(), plan_.stages, plan_.virtual_stages, parts_of(plan_)));
     return;
   }
   if (std::any_of(plan_.layers.begin(), plan_.layers.end(), [](int l) { return l < 0; })) {
@@ -171,10 +173,10 @@ void Checker::listed_layers() {
 void Checker::layers() {
   if (!plan_.layers.empty()) {
     listed_layers();
-  } else if (parts() > dnn_.layers) {
+  } else if (parts_of(plan_) > dnn_.layers) {
     const std::string virtual_stages =
         plan_.virtual_stages > 1
-            ? fmt::format(" x virtual_stages {} = {}", plan_.virtual_stages, parts())
+            ? fmt::format(" x virtual_stages {} = {}", plan_.virtual_stages, parts_of(plan_))
             : std::string();
     add("plan.pipeline.stages", "dnn",
         fmt::format("stages {}{}, but the dnn has {} layers", plan_.stages, virtual_stages,
@@ -183,28 +185,112 @@ void Checker::layers() {
   }
 }
 
-void Checker::schedule() {
-  if (plan_.schedule != ScheduleKind::interleaved) {
-    if (plan_.virtual_stages == 1) return;
-    add("plan.pipeline.virtual_stages", "plan.pipeline.schedule",
-        fmt::format("{} virtual stages, but the schedule is not interleaved", plan_.virtual_stages),
-        "", "write schedule: interleaved-1f1b");
-    return;
-  }
-  if (plan_.stages < 2 || plan_.virtual_stages < 2) {
+void Checker::virtual_stages() {
+  const ScheduleTraits& kind = traits(plan_.schedule);
+  if (plan_.schedule == ScheduleKind::interleaved) {
+    if (plan_.stages >= 2 && plan_.virtual_stages >= 2) return;
     add("plan.pipeline.schedule", "plan.pipeline.virtual_stages",
         fmt::format("interleaved-1f1b needs at least 2 stages and 2 virtual stages, not {} and {}",
                     plan_.stages, plan_.virtual_stages),
         "", "write schedule: 1f1b");
     return;
   }
+  if (kind.virtual_stages == 0 || kind.virtual_stages == plan_.virtual_stages) return;
+  if (kind.virtual_stages == 1) {
+    add("plan.pipeline.virtual_stages", "plan.pipeline.schedule",
+        fmt::format("{} virtual stages, but the schedule {} has one a stage", plan_.virtual_stages,
+                    kind.name),
+        "", "write schedule: interleaved-1f1b");
+    return;
+  }
+  add("plan.pipeline.virtual_stages", "plan.pipeline.schedule",
+      fmt::format("{} virtual stages, but the schedule {} has {}", plan_.virtual_stages, kind.name,
+                  kind.virtual_stages),
+      "", "leave virtual_stages out");
+}
+
+void Checker::flush() {
+  const bool is_endless = plan_.schedule == ScheduleKind::double_buffered ||
+                          plan_.schedule == ScheduleKind::wave_synchronous;
+  if (is_endless && plan_.flush.value_or(false)) {
+    add("plan.pipeline.flush", "plan.pipeline.schedule",
+        fmt::format("the schedule {} never flushes", traits(plan_.schedule).name), "",
+        "write schedule: 1f1b");
+  }
+  if (plan_.staleness > 0 && plan_.schedule != ScheduleKind::wave_synchronous) {
+    add("plan.pipeline.staleness", "plan.pipeline.schedule",
+        fmt::format("staleness of the schedule {}", traits(plan_.schedule).name),
+        "only wave-synchronous lets updates be late", "write schedule: wave-synchronous");
+  }
+}
+
+// Some schedules need enough micro-batches to fill the pipeline.
+void Checker::schedule() {
+  virtual_stages();
+  flush();
   const std::int64_t each = product({plan_.micro_batch, plan_.data});
+  if (plan_.global_batch % each != 0) return;  // said by batch()
   const std::int64_t micro_batches = plan_.global_batch / each;
-  if (plan_.global_batch % each != 0 || micro_batches % plan_.stages == 0) return;
-  add("plan.pipeline.stages", "training.global_batch",
-      fmt::format("{} stages do not divide the {} micro-batches of a replica", plan_.stages,
-                  micro_batches),
-      "interleaved-1f1b runs micro-batches in groups of as many as there are stages");
+  const char* const kind = traits(plan_.schedule).name;
+  const auto at_least = [&](std::int64_t least) {
+    if (micro_batches >= least) return;
+    add("training.global_batch", "plan.pipeline.schedule",
+        fmt::format("{} micro-batches on each replica, but the schedule {} over {} stages needs {}",
+                    micro_batches, kind, plan_.stages, least),
+        "", fmt::format("write at least {}", product({least, each})));
+  };
+  switch (plan_.schedule) {
+    case ScheduleKind::zb_v:
+    case ScheduleKind::dual_pipe_v:
+      return at_least(2 * std::int64_t{plan_.stages});
+    case ScheduleKind::dual_pipe:
+      if (plan_.stages % 2 != 0 || micro_batches % 2 != 0) {
+        add("plan.pipeline.schedule", "plan.pipeline.stages",
+            fmt::format("dual-pipe with {} stages and {} micro-batches on each replica",
+                        plan_.stages, micro_batches),
+            "it runs two pipelines against each other, so both are even");
+      }
+      if (plan_.sharding >= Sharding::zero2) {
+        add("plan.data.sharding", "plan.pipeline.schedule",
+            "dual-pipe with gradients that are sharded",
+            "the copies of a part are on two stages, which reduce them at the end",
+            "write sharding: zero-1");
+      }
+      return at_least(2 * std::int64_t{plan_.stages});
+    case ScheduleKind::double_buffered:
+    case ScheduleKind::wave_synchronous:
+      return at_least(plan_.stages);
+    case ScheduleKind::table:
+      return table(static_cast<int>(std::min<std::int64_t>(micro_batches, count_max)));
+    default:
+      return;
+  }
+}
+
+void Checker::table(int micro_batches) {
+  const ScheduleTable& own = plan_.table;
+  const auto stages = static_cast<std::size_t>(plan_.stages);
+  const bool is_rule = !own.warm_up.empty();
+  const auto fits = [&](const char* field, std::size_t count) {
+    if (count == stages) return true;
+    add(field, "plan.pipeline.stages",
+        fmt::format("{} rows, but there are {} stages", count, stages));
+    return false;
+  };
+  if (is_rule) {
+    if (!fits("plan.pipeline.schedule.rule.warm_up", own.warm_up.size())) return;
+    const std::size_t delays = own.weight_delay.size();
+    if (delays > 0 && !fits("plan.pipeline.schedule.rule.weight_delay", delays)) return;
+  } else if (!fits("plan.pipeline.schedule.table.passes", own.passes.size())) {
+    return;
+  }
+  Plan copy = plan_;
+  copy.global_batch = std::int64_t{micro_batches} * plan_.micro_batch * plan_.data;
+  const auto wrong = fault(plan::schedule(copy));
+  if (!wrong) return;
+  add(is_rule ? "plan.pipeline.schedule.rule"
+              : fmt::format("plan.pipeline.schedule.table.passes.{}", wrong->stage),
+      "", wrong->message, fmt::format("pass {} of the row: {}", wrong->index + 1, wrong->why));
 }
 
 void Checker::order() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "calibrate/profile/names.h"
+#include "sim/plan/schedule.h"
 #include "topology/cluster.h"
 
 namespace sim::scenario {
@@ -66,6 +67,19 @@ void derive_data_degree(Reader& reader, Draft& draft, std::int64_t devices) {
           : fmt::format("{} ranks do not divide the cluster's {} devices", product, devices),
       "each data-parallel replica takes tensor x pipeline devices",
       others > devices ? "" : "choose degrees that divide, or write plan.data.degree");
+}
+
+void derive_virtual_stages(Draft& draft) {
+  plan::Plan& plan = draft.scenario.plan;
+  plan.virtual_stages = plan::traits(plan.schedule).virtual_stages;
+  if (plan.schedule == plan::ScheduleKind::table) {
+    for (const auto& row : plan.table.passes) {
+      for (const plan::Pass& pass : row) {
+        plan.virtual_stages = std::max(plan.virtual_stages, pass.virtual_stage + 1);
+      }
+    }
+  }
+  plan.virtual_stages = draft.virtual_stages.value_or(std::max(plan.virtual_stages, 1));
 }
 
 // The shapes that matter to a plan when only times are given: the layers.
@@ -147,6 +161,13 @@ void check_plan(Reader& reader, Draft& draft) {
                  "write tensor: 1");
     return;
   }
+  if (timed != nullptr && (timed->backward_weight > timed->backward ||
+                           timed->head_backward_weight > timed->head_backward)) {
+    reader.error("dnn.timed.backward_weight", reader.place("dnn.timed.backward_weight"),
+                 "the gradients of the weights take longer than the whole backward pass",
+                 "backward is of both gradients together");
+    return;
+  }
   if (timed == nullptr) check_precision(reader, draft);
   const std::int64_t devices = usable_devices(scenario.cluster);
   const std::size_t before = reader.error_count();
@@ -154,6 +175,14 @@ void check_plan(Reader& reader, Draft& draft) {
   if (reader.error_count() > before) return;
   if (!draft.data_degree) {
     reader.add_derived("plan.data.degree", fmt::format("{}", scenario.plan.data));
+  }
+  derive_virtual_stages(draft);
+  const plan::ScheduleTraits& kind = plan::traits(scenario.plan.schedule);
+  if (timed != nullptr && kind.splits_backward && timed->backward_weight.value() == 0) {
+    reader.error("dnn.timed", reader.place("dnn.timed"),
+                 fmt::format("no backward_weight, which the schedule {} needs", kind.name),
+                 "it runs the gradients of the weights apart from those of the inputs",
+                 "backward_weight: what they take of the backward pass");
   }
   const dnn::Transformer dnn =
       timed != nullptr ? stand_in(*timed, scenario.plan) : std::get<dnn::Transformer>(scenario.dnn);

@@ -135,6 +135,8 @@ Section<TimedDnn> timed_table() {
   table.required("layers", small_count(1, 100'000), &TimedDnn::layers, "layers")
       .required("forward", duration(), &TimedDnn::forward, "of one layer and micro-batch")
       .required("backward", duration(), &TimedDnn::backward, "of one layer and micro-batch")
+      .defaulted("backward_weight", duration(), &TimedDnn::backward_weight, "0 s",
+                 "of the backward pass, what the gradients of the weights take")
       .defaulted("embedding_forward", duration(), &TimedDnn::embedding_forward, "0 s",
                  "before the first layer")
       .defaulted("embedding_backward", duration(), &TimedDnn::embedding_backward, "0 s",
@@ -142,6 +144,8 @@ Section<TimedDnn> timed_table() {
       .defaulted("head_forward", duration(), &TimedDnn::head_forward, "0 s", "after the last layer")
       .defaulted("head_backward", duration(), &TimedDnn::head_backward, "0 s",
                  "before the last layer's backward pass")
+      .defaulted("head_backward_weight", duration(), &TimedDnn::head_backward_weight, "0 s",
+                 "of the head's backward pass, what the gradients of the weights take")
       .defaulted("boundary", size(), &TimedDnn::boundary, "0 B",
                  "sent from stage to stage, each direction, per micro-batch")
       .defaulted("parameters", size(), &TimedDnn::parameters, "0 B",

@@ -8,7 +8,6 @@ namespace {
 
 using plan::Dimension;
 using plan::Plan;
-using plan::ScheduleKind;
 using plan::Sharding;
 
 constexpr std::int64_t sequences_max = 1'000'000'000;
@@ -22,32 +21,28 @@ auto in_training(T Training::*member) {
   return [member](Draft& draft, T value) { draft.scenario.training.*member = std::move(value); };
 }
 
-// A schedule of one's own is a map; the word kind would only say that it is no word.
-Kind<ScheduleKind> schedule_kind() {
-  auto words = word<ScheduleKind>("schedule", {{"1f1b", ScheduleKind::one_f_one_b},
-                                               {"gpipe", ScheduleKind::gpipe},
-                                               {"interleaved-1f1b", ScheduleKind::interleaved}});
-  return {words.schema,
-          [read = words.read](Reader& reader, const Value& value,
-                              const std::string& path) -> std::optional<ScheduleKind> {
-            if (value.kind == Value::Kind::map) {
-              report_unsupported(reader, value.name_place(), path, "a schedule table",
-                                 "supported: 1f1b, gpipe, interleaved-1f1b");
-              return std::nullopt;
-            }
-            return read(reader, value, path);
-          }};
-}
-
 Section<Draft> pipeline_table() {
   Section<Draft> table("pipeline parallelism");
   table.defaulted("stages", small_count(1), in_plan(&Plan::stages), "1", "pipeline ranks")
-      .defaulted("schedule", schedule_kind(), in_plan(&Plan::schedule), "1f1b",
-                 "order of forward and backward passes")
-      .defaulted("virtual_stages", small_count(1), in_plan(&Plan::virtual_stages), "1",
-                 "parts of the dnn on one stage, with interleaved-1f1b")
+      .defaulted(
+          "schedule", schedule_kind(),
+          [](Draft& draft, ScheduleChoice choice) {
+            draft.scenario.plan.schedule = choice.kind;
+            draft.scenario.plan.table = std::move(choice.table);
+          },
+          "1f1b", "order of forward and backward passes")
+      .optional(
+          "virtual_stages", small_count(1),
+          [](Draft& draft, int count) { draft.virtual_stages = count; },
+          "parts of the dnn on one stage, with interleaved-1f1b; what the schedule has unless "
+          "written")
       .optional("layers", list(small_count(0), 1), in_plan(&Plan::layers),
-                "of each virtual stage, in model order; even unless written");
+                "of each part of the dnn, in model order; even unless written")
+      .optional("flush", flag(), in_plan(&Plan::flush),
+                "whether all stages end an iteration before the next begins; as the schedule is "
+                "published unless written")
+      .defaulted("staleness", small_count(0, 100), in_plan(&Plan::staleness), "0",
+                 "waves by which updates may be later than needed, with wave-synchronous");
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calibrate/profile/device_type.h"
+#include "sim/plan/schedule.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/section.h"
 
@@ -28,7 +29,11 @@ using AnyDnn = std::variant<std::monostate, dnn::Transformer, TimedDnn>;
 // What is read of a scenario before it is checked as a whole.
 struct Draft {
   Scenario scenario;
-  std::optional<int> data_degree;
+  std::optional<int> data_degree, virtual_stages;
+};
+struct ScheduleChoice {
+  plan::ScheduleKind kind = plan::ScheduleKind::one_f_one_b;
+  plan::ScheduleTable table;
 };
 
 Section<DeviceType> device_table();
@@ -42,6 +47,7 @@ Section<Draft> plan_table();
 Section<Draft> placement_table();
 Section<Run> run_table();
 Section<Straggler> straggler_table();
+Kind<ScheduleChoice> schedule_kind();
 Kind<std::vector<HandOperation>> operations_kind();
 Kind<std::vector<Expectation>> expectations_kind();
 // By name or file, of Hugging Face, by times, or written out.

@@ -18,7 +18,8 @@ class LaneWriter {
  public:
   explicit LaneWriter(const LaneInput& input)
       : in_(input),
-        milestones_{input.plan->micro_batches(), input.plan->virtual_stages, input.data->events} {
+        passes_(input.schedule->passes[static_cast<std::size_t>(input.stage)]),
+        milestones_(*input.schedule, input.data->events) {
     has_host_ =
         input.stack->host_per_operator.value() > 0 || input.stack->host_per_layer.value() > 0;
   }
@@ -31,7 +32,12 @@ class LaneWriter {
     int kernels;
   };
 
+  void receive(const Pass& pass);
   void pass(int index);
+  void give(const Pass& pass);
+  int unit_count(const Pass& pass) const {
+    return static_cast<int>((*in_.units)[static_cast<std::size_t>(pass.virtual_stage)].size());
+  }
   bool outruns_host(int index) const;
   void segment(int index);
   void operators(int index);
@@ -41,7 +47,7 @@ class LaneWriter {
   }
   void one_operator(const CostedOperator& o);
   void collective(const CostedOperator& o);
-  void finish();
+  void update(int round);
   void add(ProgramWriter::StepSpec spec, Launch launch);
   void write_host();
   const std::vector<CostedOperator>& operators_of(const Pass& pass, int position) const;
@@ -55,6 +61,7 @@ class LaneWriter {
   }
 
   const LaneInput& in_;
+  const std::vector<Pass>& passes_;
   Milestones milestones_;
   bool has_host_ = false;
   ProgramWriter compute_, host_;
@@ -70,10 +77,24 @@ class LaneWriter {
 
 const std::vector<CostedOperator>& LaneWriter::operators_of(const Pass& pass, int position) const {
   const auto& units = (*in_.units)[static_cast<std::size_t>(pass.virtual_stage)];
-  if (pass.kind == Pass::Kind::forward) {
-    return units[static_cast<std::size_t>(position)].costs->forward;
+  const auto place = static_cast<std::size_t>(position);
+  if (pass.kind == Pass::Kind::forward) return units[place].costs->forward;
+  const UnitCosts& costs = *units[units.size() - 1 - place].costs;
+  switch (pass.kind) {
+    case Pass::Kind::backward_input:
+      return costs.backward_input;
+    case Pass::Kind::backward_weight:
+      return costs.backward_weight;
+    default:
+      return costs.backward;
   }
-  return units[units.size() - 1 - static_cast<std::size_t>(position)].costs->backward;
+}
+
+std::string label_of(const Pass& pass) {
+  const char* const names[] = {"forward", "backward", "backward input", "backward weight",
+                               "update"};
+  return fmt::format("{} {}.{}", names[static_cast<std::size_t>(pass.kind)], pass.micro_batch,
+                     pass.virtual_stage);
 }
 
 void LaneWriter::add(ProgramWriter::StepSpec spec, Launch launch) {
@@ -109,9 +130,8 @@ Picoseconds LaneWriter::alone(const CostedOperator& o) const {
 // The whole pass as one step, and its last operator as another so that the host's launches are
 // waited for at the end as well as at the start.
 void LaneWriter::segment(int index) {
-  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
-  const int count =
-      static_cast<int>((*in_.units)[static_cast<std::size_t>(p.virtual_stage)].size());
+  const Pass& p = passes_[static_cast<std::size_t>(index)];
+  const int count = unit_count(p);
   std::array<Picoseconds, category_count> parts{};
   Picoseconds beside = -1, tail = 0, first_launch = -1;
   Category tail_category = Category::compute;
@@ -153,8 +173,7 @@ void LaneWriter::segment(int index) {
   if (!has_host_) tail = 0;
   parts[static_cast<std::size_t>(tail_category)] -= tail;
   ProgramWriter::StepSpec spec;
-  spec.label = fmt::format("{} {}.{}", p.kind == Pass::Kind::forward ? "forward" : "backward",
-                           p.micro_batch, p.virtual_stage);
+  spec.label = label_of(p);
   for (int c = 0; c < category_count; ++c) {
     const Picoseconds work = parts[static_cast<std::size_t>(c)];
     spec.work += work;
@@ -212,9 +231,8 @@ void LaneWriter::one_operator(const CostedOperator& o) {
 }
 
 void LaneWriter::operators(int index) {
-  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
-  const int count =
-      static_cast<int>((*in_.units)[static_cast<std::size_t>(p.virtual_stage)].size());
+  const Pass& p = passes_[static_cast<std::size_t>(index)];
+  const int count = unit_count(p);
   const auto& hooks = in_.data->hooks;
   for (int u = 0; u < count; ++u) {
     std::vector<int> events;
@@ -247,9 +265,8 @@ void LaneWriter::operators(int index) {
 // With more launches than the host may be ahead, it waits in the middle of the pass.
 bool LaneWriter::outruns_host(int index) const {
   if (!has_host_) return false;
-  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
-  const int count =
-      static_cast<int>((*in_.units)[static_cast<std::size_t>(p.virtual_stage)].size());
+  const Pass& p = passes_[static_cast<std::size_t>(index)];
+  const int count = unit_count(p);
   int launches = 0;
   for (int u = 0; u < count; ++u) {
     for (const CostedOperator& o : operators_of(p, u)) launches += o.kernels;
@@ -257,17 +274,17 @@ bool LaneWriter::outruns_host(int index) const {
   return launches > in_.stack->host_run_ahead;
 }
 
+// What it needs from another stage.
+void LaneWriter::receive(const Pass& pass) {
+  using Neighbour = plan::Schedule::Neighbour;
+  const auto source = in_.schedule->source(in_.stage, pass);
+  if (source.from != Neighbour::previous && source.from != Neighbour::next) return;
+  const bool is_previous = source.from == Neighbour::previous;
+  pending_.push_back({is_previous ? slot_from_previous : slot_from_next,
+                      milestones_.forward(source.virtual_stage, pass.micro_batch)});
+}
+
 void LaneWriter::pass(int index) {
-  const Pass& p = (*in_.passes)[static_cast<std::size_t>(index)];
-  const int stages = in_.plan->stages;
-  const bool is_forward = p.kind == Pass::Kind::forward;
-  const int position = p.virtual_stage * stages + in_.stage;  // in the whole model
-  const int last = stages * in_.plan->virtual_stages - 1;
-  const int sender = is_forward ? position - 1 : position + 1;
-  if (sender >= 0 && sender <= last && stages > 1) {
-    pending_.push_back({is_forward ? slot_receive_forward : slot_receive_backward,
-                        milestones_.forward(sender / stages, p.micro_batch)});
-  }
   if (in_.always_operators || in_.data->is_concurrent[static_cast<std::size_t>(index)] ||
       outruns_host(index)) {
     operators(index);
@@ -275,25 +292,40 @@ void LaneWriter::pass(int index) {
     segment(index);
   }
   meet();
-  compute_.reach(is_forward ? milestones_.forward(p.virtual_stage, p.micro_batch)
-                            : milestones_.backward(p.virtual_stage, p.micro_batch));
-  const bool sends = is_forward ? position < last : position > 0;
-  if (sends && stages > 1 && in_.stack->pipeline_blocks) {
-    pending_.push_back({is_forward ? slot_send_forward : slot_send_backward,
-                        milestones_.forward(p.virtual_stage, p.micro_batch)});
-  }
 }
 
-void LaneWriter::finish() {
-  compute_.reach(milestones_.passes_done());
-  if (in_.has_embedding_reduction) pending_.push_back({slot_embedding, 0});
-  if (in_.data->optimizer_waits) pending_.push_back({slot_data, *in_.data->optimizer_waits});
-  one_operator(in_.optimizer);
-  compute_.reach(milestones_.optimizer_done());
-  if (in_.data->end_waits) {
-    pending_.push_back({slot_data, *in_.data->end_waits});
-    add({.label = "iteration ends", .category = Category::other}, {});
+// What others wait for.
+void LaneWriter::give(const Pass& pass) {
+  using Neighbour = plan::Schedule::Neighbour;
+  if (pass.kind == Pass::Kind::forward) {
+    compute_.reach(milestones_.forward(pass.virtual_stage, pass.micro_batch));
+  } else if (pass.is_backward()) {
+    compute_.reach(milestones_.backward(pass.virtual_stage, pass.micro_batch));
   }
+  const Neighbour target = in_.schedule->target(in_.stage, pass);
+  if (!in_.stack->pipeline_blocks) return;
+  if (target != Neighbour::next && target != Neighbour::previous) return;
+  pending_.push_back({target == Neighbour::next ? slot_to_next : slot_to_previous,
+                      milestones_.forward(pass.virtual_stage, pass.micro_batch)});
+}
+
+void LaneWriter::update(int round) {
+  const auto index = static_cast<std::size_t>(round);
+  compute_.reach(milestones_.passes_done(round));
+  if (in_.has_embedding_reduction) pending_.push_back({slot_embedding, round});
+  if (in_.data->optimizer_waits[index]) {
+    pending_.push_back({slot_data, *in_.data->optimizer_waits[index]});
+  }
+  one_operator(in_.optimizer);
+  compute_.reach(milestones_.optimizer_done(round));
+  // Of several rounds the last steady one counts.
+  const int last = in_.schedule->rounds - in_.schedule->trailing_rounds() - 1;
+  if (in_.schedule->rounds > 1 && round == last - 1) compute_.begin_account();
+  if (in_.schedule->rounds > 1 && round == last) compute_.end_account();
+  // With several rounds it is the next one that waits.
+  if (in_.schedule->rounds > 1 || !in_.data->end_waits) return;
+  pending_.push_back({slot_data, *in_.data->end_waits});
+  add({.label = "iteration ends", .category = Category::other}, {});
 }
 
 // Host milestone i: the launches of compute step i have ended. The host is at most
@@ -324,8 +356,19 @@ void LaneWriter::write_host() {
 }
 
 LanePrograms LaneWriter::write() {
-  for (int i = 0; i < static_cast<int>(in_.passes->size()); ++i) pass(i);
-  finish();
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    if (passes_[i].kind == Pass::Kind::update) {
+      update(passes_[i].micro_batch);
+      continue;
+    }
+    // Passes that run together need what all of them need, and give at the end.
+    std::size_t last = i;
+    while (passes_[last].with_next) ++last;
+    for (std::size_t k = i; k <= last; ++k) receive(passes_[k]);
+    for (std::size_t k = i; k <= last; ++k) pass(static_cast<int>(k));
+    for (std::size_t k = i; k <= last; ++k) give(passes_[k]);
+    i = last;
+  }
   if (has_host_) write_host();
   result_.compute = compute_.take();
   result_.host = host_.take();

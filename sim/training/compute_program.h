@@ -19,10 +19,10 @@ namespace sim::training {
 
 // Slots and footprints of a compute stream, in this order.
 enum ComputeSlot : std::int32_t {
-  slot_receive_forward,
-  slot_receive_backward,
-  slot_send_forward,
-  slot_send_backward,
+  slot_from_previous,
+  slot_from_next,
+  slot_to_next,
+  slot_to_previous,
   slot_tensor,
   slot_data,
   slot_host,
@@ -34,7 +34,13 @@ enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memo
 // Milestones of a compute program. Those before `tensor_base` are the same for every lane of a
 // stage.
 struct Milestones {
-  int micro_batches = 1, virtual_stages = 1, events = 0;
+  Milestones(const plan::Schedule& schedule, int event_count)
+      : micro_batches(schedule.micro_batches * schedule.rounds),
+        virtual_stages(schedule.virtual_stages),
+        rounds(schedule.rounds),
+        events(event_count) {}
+
+  int micro_batches, virtual_stages, rounds, events;
 
   int forward(int virtual_stage, int micro_batch) const {
     return virtual_stage * micro_batches + micro_batch;
@@ -43,9 +49,9 @@ struct Milestones {
     return micro_batches * virtual_stages + forward(virtual_stage, micro_batch);
   }
   int event(int index) const { return 2 * micro_batches * virtual_stages + index; }
-  int passes_done() const { return event(events); }
-  int optimizer_done() const { return event(events) + 1; }
-  int tensor_base() const { return event(events) + 2; }
+  int passes_done(int round) const { return event(events) + 2 * round; }
+  int optimizer_done(int round) const { return event(events) + 2 * round + 1; }
+  int tensor_base() const { return event(events) + 2 * rounds; }
 };
 
 // A collective of the tensor group, as its stream runs it.
@@ -64,10 +70,9 @@ struct DeviceCapacity {
 };
 
 struct LaneInput {
-  const plan::Plan* plan = nullptr;
+  const plan::Schedule* schedule = nullptr;
   const dnn::SoftwareStack* stack = nullptr;
   int stage = 0;
-  const std::vector<plan::Pass>* passes = nullptr;
   const std::vector<std::vector<Unit>>* units = nullptr;  // [virtual stage]
   const DataPlan* data = nullptr;
   const Communicator* tensor = nullptr;  // null: one tensor rank

@@ -105,6 +105,7 @@ CostedOperator Coster::cost(const dnn::Operator& o) {
   costed.kernels = o.kernels;
   costed.host = to_picoseconds(job_.stack.host_per_operator * o.kernels);
   costed.flops = o.flops.value();
+  costed.is_weight_gradient = o.is_weight_gradient;
   if (o.kind == dnn::OperatorKind::collective) {
     costed.category = Category::exposed_tensor;
     costed.collective = operation_of(o.collective);
@@ -129,6 +130,18 @@ CostedOperator Coster::cost(const dnn::Operator& o) {
   return costed;
 }
 
+// With its weight gradients elsewhere, nothing is left that a collective could run beside.
+void split_backward(UnitCosts& unit) {
+  for (const CostedOperator& o : unit.backward) {
+    if (o.is_weight_gradient) {
+      unit.backward_weight.push_back(o);
+      continue;
+    }
+    unit.backward_input.push_back(o);
+    unit.backward_input.back().is_overlapped = false;
+  }
+}
+
 CostedOperator timed(std::string name, Seconds duration) {
   CostedOperator costed;
   costed.name = std::move(name);
@@ -146,6 +159,21 @@ JobCosts timed_costs(const TimedDnn& dnn) {
   costs.embedding.backward = {timed("embedding backward", dnn.embedding_backward)};
   costs.head.forward = {timed("head forward", dnn.head_forward)};
   costs.head.backward = {timed("head backward", dnn.head_backward)};
+  // Of a unit's backward pass the share that is the weight gradient's.
+  const auto split = [](UnitCosts& unit, Seconds weight) {
+    CostedOperator gradient = unit.backward.front();
+    gradient.name += ", weights";
+    gradient.work = to_picoseconds(weight);
+    gradient.is_weight_gradient = true;
+    unit.backward.front().work -= gradient.work;
+    unit.backward.push_back(gradient);
+    split_backward(unit);
+    unit.backward.pop_back();
+    unit.backward.front().work += gradient.work;
+  };
+  split(costs.layer, dnn.backward_weight);
+  split(costs.embedding, Seconds(0));
+  split(costs.head, dnn.head_backward_weight);
   costs.boundary = dnn.boundary;
   return costs;
 }
@@ -206,6 +234,7 @@ JobCosts job_costs(const Job& job, const profile::Profile& profile) {
     }
     unit.gradient_bytes = parameters * (job.stack.gradient_fp32 ? 4 : shard.bytes_per_element);
     unit.parameter_bytes = parameters * shard.bytes_per_element;
+    split_backward(unit);
     return unit;
   };
   const dnn::ShardParameters parameters = dnn::shard_parameters(dnn, shard, job.stack);

@@ -23,6 +23,7 @@ struct CostedOperator {
   // For a collective: what, and its size. `work` is zero.
   std::optional<collective::Operation> collective;
   Bytes size;
+  bool is_weight_gradient = false;
   bool is_overlapped = false;  // runs beside the operators after it, up to the next collective
   double flops = 0;
   enum class Family { gemm, attention, memory, none };
@@ -32,6 +33,8 @@ struct CostedOperator {
 
 struct UnitCosts {  // a layer, the embedding, the head
   std::vector<CostedOperator> forward, backward;
+  // The backward pass in two: all but the weight gradients, and these.
+  std::vector<CostedOperator> backward_input, backward_weight;
   double gradient_bytes = 0;   // of one tensor rank, as reduced
   double parameter_bytes = 0;  // as gathered
 };

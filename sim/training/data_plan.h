@@ -12,9 +12,9 @@ namespace sim::training {
 
 struct DataOperation {
   collective::Operation operation = collective::Operation::all_reduce;
-  double bytes = 0;          // as nccl-tests counts
-  std::optional<int> event;  // raised by the compute stream; none: may start at once
-  bool waits_for_optimizer = false;
+  double bytes = 0;           // as nccl-tests counts
+  std::optional<int> event;   // raised by the compute stream; none: may start at once
+  std::optional<int> update;  // round whose optimizer step must have ended
   std::string label;
 };
 
@@ -29,7 +29,7 @@ struct DataPlan {
   std::vector<DataOperation> operations;
   std::vector<Hook> hooks;  // by pass, then unit
   int events = 0;
-  std::optional<int> optimizer_waits;  // data operation
+  std::vector<std::optional<int>> optimizer_waits;  // [round] data operation
   std::optional<int> end_waits;
   std::vector<bool> is_concurrent;  // [pass] data traffic may be in progress during it
 };
@@ -40,13 +40,14 @@ struct Unit {
   std::string name;
 };
 
-// `units[virtual stage]`; `passes` of the stage.
-// ZeRO-0: all-reduce of gradient buckets behind the last backward passes; ZeRO-1: reduce-scatter,
-// and after the optimizer (or before the first forward passes) all-gather of the parameters;
-// ZeRO-2: reduce-scatter after every micro-batch; ZeRO-3: all-gather before and reduce-scatter
-// after each unit.
+// `units[virtual stage]` of the stage.
+// ZeRO-0: all-reduce of gradient buckets behind the last backward passes of a round; ZeRO-1:
+// reduce-scatter, and after the optimizer (or before the first forward passes) all-gather of the
+// parameters; ZeRO-2: reduce-scatter after every micro-batch; ZeRO-3: all-gather before and
+// reduce-scatter after each unit. Where the two copies of a part lie on different stages, gradients
+// are reduced at the end.
 DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
-                   const std::vector<plan::Pass>& passes,
+                   const plan::Schedule& schedule, int stage,
                    const std::vector<std::vector<Unit>>& units);
 
 }  // namespace sim::training

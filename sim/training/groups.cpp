@@ -45,18 +45,18 @@ void JobBuilder::make_unmerged_tensor_streams() {
   }
 }
 
-bool JobBuilder::sends(const Lane& lane, const Pass& pass, bool is_forward) const {
-  if ((pass.kind == Pass::Kind::forward) != is_forward) return false;
-  const int position = pass.virtual_stage * job_.plan.stages + lane.stage;
-  return is_forward ? position < job_.plan.stages * job_.plan.virtual_stages - 1 : position > 0;
+bool JobBuilder::sends(const Lane& lane, const Pass& pass, bool to_next) const {
+  using Neighbour = plan::Schedule::Neighbour;
+  return schedule_.target(lane.stage, pass) == (to_next ? Neighbour::next : Neighbour::previous);
 }
 
-network::Program JobBuilder::send_program(const Lane& lane, bool is_forward,
-                                          const TransferCost& cost, std::int64_t reserve) const {
-  const Milestones m{job_.plan.micro_batches(), job_.plan.virtual_stages, 0};
+network::Program JobBuilder::send_program(const Lane& lane, bool to_next, const TransferCost& cost,
+                                          std::int64_t reserve) const {
+  const Milestones m(schedule_, 0);
   ProgramWriter writer;
-  for (const Pass& pass : passes_[static_cast<std::size_t>(lane.stage)]) {
-    if (!sends(lane, pass, is_forward)) continue;
+  for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(lane.stage)]) {
+    if (!sends(lane, pass, to_next)) continue;
+    const bool is_forward = pass.kind == Pass::Kind::forward;
     const int milestone = is_forward ? m.forward(pass.virtual_stage, pass.micro_batch)
                                      : m.backward(pass.virtual_stage, pass.micro_batch);
     ProgramWriter::StepSpec spec{
@@ -72,21 +72,21 @@ network::Program JobBuilder::send_program(const Lane& lane, bool is_forward,
         .parts = {}};
     if (cost.work > 0) spec.uses.push_back({1, cost.amount});
     writer.add(spec);
+    // In one direction a virtual stage sends either activations or gradients.
     writer.reach(m.forward(pass.virtual_stage, pass.micro_batch));
   }
   return writer.take();
 }
 
-// Transfers of one lane to its neighbour, in the order of its passes.
-void JobBuilder::make_send(int index, bool is_forward) {
+// Transfers of one lane to a neighbour, in the order of its passes.
+void JobBuilder::make_send(int index, bool to_next) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
-  const std::vector<Pass>& passes = passes_[static_cast<std::size_t>(lane.stage)];
-  const bool sends_any = std::any_of(passes.begin(), passes.end(), [&](const Pass& pass) {
-    return sends(lane, pass, is_forward);
-  });
+  const auto& passes = schedule_.passes[static_cast<std::size_t>(lane.stage)];
+  const bool sends_any = std::any_of(passes.begin(), passes.end(),
+                                     [&](const Pass& pass) { return sends(lane, pass, to_next); });
   if (!sends_any) return;
   const int stages = job_.plan.stages;
-  const int target_stage = (lane.stage + (is_forward ? 1 : stages - 1)) % stages;
+  const int target_stage = (lane.stage + (to_next ? 1 : stages - 1)) % stages;
   std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
   for (const int rank : lane.ranks) {
     plan::Coordinates c = grid_.coordinates(rank);
@@ -100,23 +100,23 @@ void JobBuilder::make_send(int index, bool is_forward) {
   const int multiprocessors = std::max(p.device().multiprocessors, 1);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
   const std::int64_t reserve = is_ideal ? 0 : multiprocessors_one * path.channels / multiprocessors;
-  const std::string key = fmt::format("send {} {} {}/{}/{}/{}", is_forward, lane.stage, cost.lag,
+  const std::string key = fmt::format("send {} {} {}/{}/{}/{}", to_next, lane.stage, cost.lag,
                                       cost.work, cost.amount, reserve);
   const std::int32_t program =
-      builder_.program(key, [&] { return send_program(lane, is_forward, cost, reserve); });
-  const StreamId stream = builder_.add_stream(
-      lane_label(lane, is_forward ? "send forward" : "send backward"), program, lane.ranks.front());
+      builder_.program(key, [&] { return send_program(lane, to_next, cost, reserve); });
+  const char* const name = to_next ? "send forward" : "send backward";
+  const StreamId stream = builder_.add_stream(lane_label(lane, name), program, lane.ranks.front());
   builder_.set_slots(stream, {{{{lane.compute, 0}}, Category::other, Category::other}});
   builder_.set_footprints(stream, {builder_.multiprocessors_of(devices(lane.ranks)),
                                    builder_.path(path, count_for(lane.ranks.front()))});
   builder_.stream(stream).size = lane.size;
-  (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(index)] = stream;
-  if (is_recorded(lane)) record(stream, index, is_forward ? "send forward" : "send backward");
+  (to_next ? send_next_ : send_previous_)[static_cast<std::size_t>(index)] = stream;
+  if (is_recorded(lane)) record(stream, index, name);
 }
 
 void JobBuilder::make_pipeline() {
-  send_forward_.assign(result_.lanes.size(), -1);
-  send_backward_.assign(result_.lanes.size(), -1);
+  send_next_.assign(result_.lanes.size(), -1);
+  send_previous_.assign(result_.lanes.size(), -1);
   if (job_.plan.stages == 1) return;
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     make_send(static_cast<int>(i), true);
@@ -131,7 +131,10 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
     steps.push_back(
         {operation.operation, Bytes(operation.bytes), operation.label, Category::exposed_data});
   }
-  const Communicator group = data_communicator(plan_, ranks.front());
+  const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
+  const Communicator group = is_both
+                                 ? Communicator(cluster_, profile(ranks.front()), devices(ranks))
+                                 : data_communicator(plan_, ranks.front());
   const StreamId stream = group_stream({
       .name = fmt::format("data group of rank {}", ranks.front()),
       .owner = ranks.front(),
@@ -144,7 +147,7 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
             const Milestones m = milestones_of(member_stage);
             std::vector<int> waits;
             if (operation.event) waits.push_back(m.event(*operation.event));
-            if (operation.waits_for_optimizer) waits.push_back(m.optimizer_done());
+            if (operation.update) waits.push_back(m.optimizer_done(*operation.update));
             return waits;
           },
       .count_of = [this](const ResourceOrigin& o) { return alike(o) > 0 ? 1 : 0; },
@@ -162,12 +165,21 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
 
 void JobBuilder::make_data() {
   data_streams_.resize(result_.lanes.size());
-  if (job_.plan.data == 1) return;
+  const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
+  if (job_.plan.data == 1 && !is_both) return;
   for (const int first : ranks_) {
-    if (grid_.coordinates(first).data != 0) continue;
-    const std::vector<int> ranks = along_data(first, plan_.replicas.kept());
-    const int stage = grid_.coordinates(ranks.front()).pipeline;
+    plan::Coordinates c = grid_.coordinates(first);
+    if (c.data != 0) continue;
+    const int stage = c.pipeline;
     if (data_plans_[static_cast<std::size_t>(stage)].operations.empty()) continue;
+    std::vector<int> ranks = along_data(first, plan_.replicas.kept());
+    if (is_both) {
+      // The other copies of its parts are on the stage at the same place from the other end.
+      c.pipeline = job_.plan.stages - 1 - stage;
+      if (c.pipeline <= stage) continue;
+      const std::vector<int> others = along_data(grid_.rank(c), plan_.replicas.kept());
+      ranks.insert(ranks.end(), others.begin(), others.end());
+    }
     make_data_stream(ranks, stage);
   }
 }
@@ -188,10 +200,12 @@ void JobBuilder::make_embedding() {
         .owner = rank,
         .key = "embedding",
         .group = &group,
-        .steps = {{collective::Operation::all_reduce, Bytes(bytes), "reduce embedding gradients",
-                   Category::exposed_pipeline}},
-        .milestones = [this](std::size_t, int stage) -> std::vector<int> {
-          return {milestones_of(stage).passes_done()};
+        .steps =
+            std::vector<TensorStep>(static_cast<std::size_t>(schedule_.rounds),
+                                    {collective::Operation::all_reduce, Bytes(bytes),
+                                     "reduce embedding gradients", Category::exposed_pipeline}),
+        .milestones = [this](std::size_t round, int stage) -> std::vector<int> {
+          return {milestones_of(stage).passes_done(static_cast<int>(round))};
         },
         .count_of = count_for(rank),
         .size = result_.lanes[static_cast<std::size_t>(lane_at(rank))].size,

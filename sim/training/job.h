@@ -22,7 +22,8 @@ namespace sim::training {
 struct TimedDnn {
   int layers = 1;
   Seconds forward, backward;  // of one layer and micro-batch
-  Seconds embedding_forward, embedding_backward, head_forward, head_backward;
+  Seconds backward_weight;    // of `backward`, what the weights' gradients take
+  Seconds embedding_forward, embedding_backward, head_forward, head_backward, head_backward_weight;
   Bytes boundary;    // sent from stage to stage, each direction, per micro-batch
   Bytes parameters;  // gradient bytes of one layer (reduced over data ranks); 0: none
 };

@@ -52,6 +52,7 @@ class JobBuilder {
 
   const Profile& profile(int rank) const { return profile_of(job_, rank); }
   const JobCosts& costs(int rank);
+  plan::PassTimes pass_times();
   void make_stages();
   void choose_replicas();
   void list_ranks();
@@ -83,16 +84,17 @@ class JobBuilder {
   void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
   void make_unmerged_tensor_streams();
   void make_pipeline();
-  bool sends(const Lane& lane, const plan::Pass& pass, bool is_forward) const;
-  network::Program send_program(const Lane& lane, bool is_forward, const TransferCost& cost,
+  network::Program send_program(const Lane& lane, bool to_next, const TransferCost& cost,
                                 std::int64_t reserve) const;
-  void make_send(int lane, bool is_forward);
+  bool sends(const Lane& lane, const plan::Pass& pass, bool to_next) const;
+  void make_send(int lane, bool to_next);
   void make_data();
   void make_data_stream(const std::vector<int>& ranks, int stage);
   void make_embedding();
   void connect();
   void make_finish_lines();
-  std::vector<StreamId> senders(const Lane& lane, bool is_forward) const;
+  void make_round_ends();
+  std::vector<StreamId> senders(const Lane& lane, bool from_previous) const;
   bool is_recorded(const Lane& lane) const;
   Milestones milestones_of(int stage) const;
   GroupMembers members_of(const GroupSpec& spec);
@@ -114,9 +116,9 @@ class JobBuilder {
   plan::RankGrid grid_;
   SystemBuilder builder_;
   JobSystem result_;
-  std::vector<std::vector<plan::Pass>> passes_;  // [stage]
-  std::vector<DataPlan> data_plans_;             // [stage]
-  std::vector<int> layers_;                      // [virtual stage * stages + stage]
+  plan::Schedule schedule_;
+  std::vector<DataPlan> data_plans_;  // [stage]
+  std::vector<int> layers_;           // [part of the dnn]
   std::map<std::pair<int, std::string>, std::vector<std::vector<Unit>>> units_;
   ReplicaPlan plan_;
   std::vector<int> ranks_;  // that are simulated, ascending
@@ -124,7 +126,7 @@ class JobBuilder {
   std::vector<Int128> merged_amounts_;                       // [resource] as JobSystem::amounts
   std::vector<std::shared_ptr<const Communicator>> tensor_;  // [lane]
   std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
-  std::vector<std::int32_t> send_forward_, send_backward_;   // [lane]
+  std::vector<std::int32_t> send_next_, send_previous_;      // [lane]
   std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
   // By the places of a group in a host of some type; or, without a type, its devices.
   std::map<std::pair<const topology::HostType*, std::vector<int>>, std::string> signatures_;

@@ -11,8 +11,7 @@
 namespace sim::training {
 
 Milestones JobBuilder::milestones_of(int stage) const {
-  return {job_.plan.micro_batches(), job_.plan.virtual_stages,
-          data_plans_[static_cast<std::size_t>(stage)].events};
+  return {schedule_, data_plans_[static_cast<std::size_t>(stage)].events};
 }
 
 bool JobBuilder::is_recorded(const Lane& lane) const {
@@ -21,15 +20,15 @@ bool JobBuilder::is_recorded(const Lane& lane) const {
 }
 
 // The streams that send to this lane.
-std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool is_forward) const {
+std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool from_previous) const {
   std::vector<StreamId> result;
   const int stages = job_.plan.stages;
   for (const int rank : lane.ranks) {
     plan::Coordinates c = grid_.coordinates(rank);
-    c.pipeline = (c.pipeline + (is_forward ? stages - 1 : 1)) % stages;
+    c.pipeline = (c.pipeline + (from_previous ? stages - 1 : 1)) % stages;
     const int sender = lane_at(grid_.rank(c));
     const StreamId stream =
-        (is_forward ? send_forward_ : send_backward_)[static_cast<std::size_t>(sender)];
+        (from_previous ? send_next_ : send_previous_)[static_cast<std::size_t>(sender)];
     if (stream >= 0 && std::find(result.begin(), result.end(), stream) == result.end()) {
       result.push_back(stream);
     }
@@ -49,15 +48,15 @@ void JobBuilder::connect() {
     const Lane& lane = result_.lanes[i];
     std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count);
     if (job_.plan.stages > 1) {
-      slots[slot_receive_forward] = {all(senders(lane, true)), Category::exposed_pipeline,
-                                     Category::bubble};
-      slots[slot_receive_backward] = {all(senders(lane, false)), Category::exposed_pipeline,
-                                      Category::bubble};
+      slots[slot_from_previous] = {all(senders(lane, true)), Category::exposed_pipeline,
+                                   Category::bubble};
+      slots[slot_from_next] = {all(senders(lane, false)), Category::exposed_pipeline,
+                               Category::bubble};
     }
-    slots[slot_send_forward] = {some(send_forward_[i]), Category::exposed_pipeline,
-                                Category::exposed_pipeline};
-    slots[slot_send_backward] = {some(send_backward_[i]), Category::exposed_pipeline,
-                                 Category::exposed_pipeline};
+    slots[slot_to_next] = {some(send_next_[i]), Category::exposed_pipeline,
+                           Category::exposed_pipeline};
+    slots[slot_to_previous] = {some(send_previous_[i]), Category::exposed_pipeline,
+                               Category::exposed_pipeline};
     slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
     slots[slot_data] = {all(data_streams_[i]), Category::exposed_data, Category::wait};
     slots[slot_host] = {some(host_stream_[i]), Category::host, Category::host};
@@ -78,7 +77,7 @@ void JobBuilder::make_finish_lines() {
     ProgramWriter writer;
     ProgramWriter::StepSpec step{.label = "passes end", .category = Category::other};
     for (int stage = 0; stage < job_.plan.stages; ++stage) {
-      step.waits.push_back({stage, milestones_of(stage).passes_done()});
+      step.waits.push_back({stage, milestones_of(stage).passes_done(schedule_.rounds - 1)});
     }
     writer.add(step);
     return writer.take();
@@ -104,6 +103,34 @@ void JobBuilder::make_finish_lines() {
   }
 }
 
+// Without a flush nothing ends a round for all: a stream of its own sees when the last stage's
+// update has ended.
+void JobBuilder::make_round_ends() {
+  if (schedule_.flushes) return;
+  const auto stages = static_cast<std::size_t>(job_.plan.stages);
+  std::vector<SystemBuilder::SlotSpec> slots(stages, {{}, Category::other, Category::other});
+  for (const Lane& lane : result_.lanes) {
+    slots[static_cast<std::size_t>(lane.stage)].members.push_back({lane.compute});
+  }
+  for (int round = 0; round < schedule_.rounds - schedule_.trailing_rounds(); ++round) {
+    ProgramWriter writer;
+    ProgramWriter::StepSpec step{.label = "round ends", .category = Category::other};
+    for (int stage = 0; stage < job_.plan.stages; ++stage) {
+      step.waits.push_back({stage, milestones_of(stage).optimizer_done(round)});
+    }
+    writer.add(step);
+    const StreamId stream = builder_.add_stream(fmt::format("end of round {}", round),
+                                                builder_.add_program(writer.take()), 0);
+    builder_.set_slots(stream, slots);
+    result_.round_ends.push_back(stream);
+  }
+}
+
+int rounds(const Job& job) {
+  if (plan::flushes(job.plan)) return 1;
+  return job.iterations + 1 + plan::trailing_rounds_of(plan::staleness(job.plan));
+}
+
 JobSystem JobBuilder::build() {
   disturb(job_, builder_);
   find_disturbed();
@@ -123,7 +150,8 @@ JobSystem JobBuilder::build() {
   make_embedding();
   connect();
   make_finish_lines();
-  result_.system = builder_.take(job_.iterations);
+  make_round_ends();
+  result_.system = builder_.take(schedule_.flushes ? job_.iterations : 1);
   result_.amounts = SystemBuilder::amounts(result_.system);
   for (std::size_t r = 0; r < merged_amounts_.size(); ++r) {
     result_.amounts[r] += merged_amounts_[r];

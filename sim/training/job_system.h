@@ -51,8 +51,17 @@ struct JobSystem {
   // Of each replica, where those with draws stand for all; empty: every replica has its own.
   std::vector<FinishLine> finish_lines;
   std::int64_t replicas = 1;
+  // Without a flush one iteration of the system holds so many of the job, each with a stream that
+  // ends with it.
+  int rounds = 1;
+  Pipelining pipelining;
+  std::vector<std::int32_t> round_ends;
   std::optional<TooLarge> too_large;  // then nothing else is there
 };
+
+// Rounds that are simulated as one run of the system: one, or without a flush more than the
+// iterations asked for, as the first fills the pipeline and the last ones empty it.
+int rounds(const Job& job);
 
 // Rank r runs on device r of the cluster.
 JobSystem job_system(const Job& job);

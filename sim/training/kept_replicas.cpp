@@ -52,8 +52,10 @@ bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
 }
 
 void JobBuilder::choose_replicas() {
+  // Two copies of a part are reduced over two stages: no ring of replicas alone.
+  const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
   plan_ = replica_plan(job_, grid_);
-  if (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_)) {
+  if (is_both || (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_))) {
     plan_ = {};
     plan_.replicas = fold::Replicas::all(job_.plan.data);
   }

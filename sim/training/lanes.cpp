@@ -30,7 +30,8 @@ double JobBuilder::collective_share(int rank) const {
 
 bool JobBuilder::has_embedding_reduction() const {
   const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
-  return dnn && dnn->tied_embedding && job_.plan.stages > 1;
+  return dnn && dnn->tied_embedding && schedule_.arrangement != plan::Arrangement::both_ways &&
+         schedule_.stage_of(0, 0) != schedule_.stage_of(schedule_.parts() - 1, 0);
 }
 
 const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
@@ -39,21 +40,37 @@ const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
   const auto found = units_.find(key);
   if (found != units_.end()) return found->second;
   const JobCosts& c = costs(rank);
-  const int stages = job_.plan.stages;
-  const int last = stages * job_.plan.virtual_stages - 1;
   std::vector<std::vector<Unit>> result;
   int layer = 0;
-  for (int v = 0; v < job_.plan.virtual_stages; ++v) {
-    const int position = v * stages + stage;
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
+    const int part = schedule_.part(stage, v);
     std::vector<Unit> list;
-    if (position == 0) list.push_back({&c.embedding, "embedding"});
-    for (int l = 0; l < layers_[static_cast<std::size_t>(position)]; ++l) {
+    if (part == 0) list.push_back({&c.embedding, "embedding"});
+    for (int l = 0; l < layers_[static_cast<std::size_t>(part)]; ++l) {
       list.push_back({&c.layer, fmt::format("layer {}", layer++)});
     }
-    if (position == last) list.push_back({&c.head, "head"});
+    if (part == schedule_.parts() - 1) list.push_back({&c.head, "head"});
     result.push_back(std::move(list));
   }
   return units_.emplace(key, std::move(result)).first->second;
+}
+
+// What a schedule that is planned by durations is planned by: those of a stage of average length.
+plan::PassTimes JobBuilder::pass_times() {
+  const bool is_planned = job_.plan.schedule == plan::ScheduleKind::zb_1p ||
+                          job_.plan.schedule == plan::ScheduleKind::zb_2p;
+  if (!is_planned) return {};
+  const JobCosts& c = costs(0);
+  const auto sum = [](const std::vector<CostedOperator>& operators) {
+    double total = 0;
+    for (const CostedOperator& o : operators) total += static_cast<double>(o.work);
+    return total;
+  };
+  double layers = 0;
+  for (const int count : layers_) layers += count;
+  const double of_stage = layers / job_.plan.stages;
+  return {of_stage * sum(c.layer.forward), of_stage * sum(c.layer.backward_input),
+          of_stage * sum(c.layer.backward_weight), 0};
 }
 
 void JobBuilder::make_stages() {
@@ -61,11 +78,12 @@ void JobBuilder::make_stages() {
                          ? std::get<TimedDnn>(job_.dnn).layers
                          : std::get<dnn::Transformer>(job_.dnn).layers;
   layers_ = plan::layers_per_virtual_stage(job_.plan, layers);
+  schedule_ = plan::schedule(job_.plan, rounds(job_), pass_times());
+  result_.rounds = schedule_.rounds;
+  result_.pipelining = {schedule_.flushes, schedule_.staleness, schedule_.weight_versions};
   for (int stage = 0; stage < job_.plan.stages; ++stage) {
-    passes_.push_back(plan::schedule(job_.plan.schedule, job_.plan.stages, job_.plan.virtual_stages,
-                                     job_.plan.micro_batches(), stage));
     const int rank = grid_.rank({0, 0, 0, stage});
-    data_plans_.push_back(data_plan(job_.plan, job_.stack, passes_.back(), units(stage, rank)));
+    data_plans_.push_back(data_plan(job_.plan, job_.stack, schedule_, stage, units(stage, rank)));
   }
 }
 
@@ -192,14 +210,12 @@ const std::string& JobBuilder::signature(const Communicator& group) {
 LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const int rank = lane.ranks.front();
-  const std::size_t stage = static_cast<std::size_t>(lane.stage);
   LaneInput input;
-  input.plan = &job_.plan;
+  input.schedule = &schedule_;
   input.stack = &job_.stack;
   input.stage = lane.stage;
-  input.passes = &passes_[stage];
   input.units = &units(lane.stage, rank);
-  input.data = &data_plans_[stage];
+  input.data = &data_plans_[static_cast<std::size_t>(lane.stage)];
   input.tensor = tensor_[static_cast<std::size_t>(index)].get();
   double parameters = 0;
   const double per_parameter = job_.stack.gradient_fp32 ? 4 : shard_of(job_).bytes_per_element;
@@ -261,8 +277,9 @@ void JobBuilder::make_compute() {
     auto made = made_.find(key);
     if (made == made_.end()) made = made_.emplace(key, programs_of(index, nullptr)).first;
     LanePrograms& programs = made->second;
-    lane.flops = programs.flops * static_cast<double>(lane.ranks.size());
+    lane.flops = programs.flops * static_cast<double>(lane.ranks.size()) / schedule_.rounds;
     lane.family = programs.family;
+    for (Picoseconds& work : lane.family) work /= schedule_.rounds;
     count_merged(index, programs);
     lane.compute = builder_.add_stream(lane_label(lane, "compute"),
                                        compute_program(index, key, programs), lane.ranks.front());

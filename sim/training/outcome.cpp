@@ -54,7 +54,7 @@ std::vector<ObservedLinks> link_classes(const Job& job, const JobSystem& system,
   std::map<std::tuple<topology::LinkKind, double, std::int64_t>, ObservedLinks> classes;
   for (const auto& [l, resource] : order) {
     const double bytes = static_cast<double>(system.amounts[static_cast<std::size_t>(resource)]) /
-                         SystemBuilder::amounts_per_byte;
+                         (SystemBuilder::amounts_per_byte * system.rounds);
     const topology::Link link = cluster.link(l);
     const auto [entry, is_new] = classes.try_emplace(
         {link.kind, link.capacity.value(), static_cast<std::int64_t>(bytes / 1000)});
@@ -102,7 +102,8 @@ void fill_time(const JobSystem& system, const network::Outcome& outcome, Picosec
     result.time[static_cast<std::size_t>(c)] = times[static_cast<std::size_t>(c)];
     sum += times[static_cast<std::size_t>(c)];
   }
-  invariant(sum == last_end - start, "the parts of a rank's time do not sum to it");
+  invariant(sum == last_end - start || system.rounds > 1,
+            "the parts of a rank's time do not sum to it");
   // Streams that end after the last compute stream (a send nobody needs any more).
   result.time[static_cast<std::size_t>(Category::other)] += iteration - sum;
 }
@@ -134,6 +135,7 @@ void fill_tracks(const JobSystem& system, const std::vector<std::int32_t>& class
     const network::Program& program =
         system.system.programs[static_cast<std::size_t>(stream.program)];
     const network::Step& step = program.steps[static_cast<std::size_t>(record.step)];
+    if (record.ended_at <= start && system.rounds > 1) continue;  // of a round before
     result.tracks[track_of.at(record.stream)].spans.push_back(
         {program.labels[static_cast<std::size_t>(step.label)], static_cast<Category>(step.kind),
          record.started_at - start, record.ended_at - start});
@@ -156,20 +158,36 @@ Picoseconds beyond_run(const JobSystem& system, const network::Outcome& outcome)
   return std::max<Picoseconds>(expected - last, 0);  // a disturbed replica may be later still
 }
 
+namespace {
+
+std::vector<Picoseconds> iteration_ends(const JobSystem& system, const network::Outcome& outcome) {
+  if (system.round_ends.empty()) return outcome.iteration_ends;
+  std::vector<Picoseconds> ends;
+  for (const std::int32_t stream : system.round_ends) {
+    ends.push_back(outcome.last_ends[static_cast<std::size_t>(stream)]);
+  }
+  return ends;
+}
+
+}  // namespace
+
 void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
           const std::vector<std::int32_t>& class_of, const network::Outcome& outcome,
           Picoseconds beyond, Result& result) {
   Picoseconds before = 0;
-  for (const Picoseconds end : outcome.iteration_ends) {
+  for (const Picoseconds end : iteration_ends(system, outcome)) {
     result.iterations_ps.push_back(end - before);
     before = end;
   }
+  // The first round fills the pipeline.
+  if (system.rounds > 1) result.iterations_ps.erase(result.iterations_ps.begin());
   const Picoseconds start = before - result.iteration_ps();
   fill_time(system, outcome, start, result);
   fill_tracks(system, class_of, outcome, start, result);
   for (std::int64_t& iteration : result.iterations_ps) iteration += beyond;
   result.time[static_cast<std::size_t>(Category::wait)] += beyond;
   result.fold.exact = system.finish_lines.empty();
+  result.pipelining = system.pipelining;
   const double seconds = to_seconds(result.iteration_ps()).value();
   for (const ObservedLinks& observed : links) {
     LinkClass& link = result.links.emplace_back(observed.links);

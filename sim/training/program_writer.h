@@ -56,6 +56,10 @@ class ProgramWriter {
     milestones[static_cast<std::size_t>(milestone)] = steps;
   }
 
+  // What comes from here on is accounted; and no longer.
+  void begin_account() { program_.accounted_from = size(); }
+  void end_account() { program_.accounted_to = size(); }
+
   network::Program take() { return std::move(program_); }
 
  private:

@@ -72,6 +72,13 @@ struct Fold {
   bool exact = true;
 };
 
+// How iterations of the pipeline follow each other.
+struct Pipelining {
+  bool flushes = true;      // all stages end an iteration before the next begins
+  int staleness = 0;        // optimizer steps by which the weights of a gradient are old
+  int weight_versions = 1;  // held at once
+};
+
 struct Interval {
   double p10_s = 0, p90_s = 0, model = 0, jitter = 0;
 };
@@ -98,6 +105,7 @@ struct Result {
   std::vector<LinkClass> links;  // busiest first, at most 20
   std::vector<Track> tracks;     // one representative a stage
   Fold fold;
+  Pipelining pipelining;
   std::map<std::string, calibrate::profile::Origin> profile_origin;  // by device type
   std::vector<std::string> extrapolated, warnings;
   std::vector<std::string> advice;  // "what to change next", most promising first

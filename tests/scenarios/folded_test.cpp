@@ -42,15 +42,26 @@ class RandomScenario {
     if (is_mixed) text += fmt::format("    - {{name: g, count: {}, type: hgx-h200}}\n", last);
     text += fabric();
     if (spare && unit == 1) text += "  spares: 1\n";
-    text += tensor == 1 ? "dnn: {timed: {layers: 12, forward: 1 ms, backward: 2 ms, parameters: "
-                          "40 MB, boundary: 8 MB}}\n"
+    text += tensor == 1 ? "dnn: {timed: {layers: 24, forward: 1 ms, backward: 2 ms, "
+                          "backward_weight: 1 ms, parameters: 40 MB, boundary: 8 MB}}\n"
                         : "dnn: {name: llama-3.2-1b}\n";
     text += "stack: {base: megatron-core}\n";
-    const int micro_batches = stages + below(3);
+    const std::string schedule =
+        stages % 2 == 1
+            ? "1f1b"
+            : pick<const char*>({"1f1b", "1f1b", "1f1b", "gpipe",
+                                 "interleaved-1f1b, virtual_stages: 2", "zb-h1", "zb-h2", "zb-v",
+                                 "zb-1p", "zb-2p", "dual-pipe", "dual-pipe-v", "pipedream-2bw",
+                                 "wave-synchronous, staleness: 1"});
+    const bool is_v = schedule == "zb-v" || schedule.find("dual") == 0;
+    const int micro_batches = is_v ? 2 * stages + 2 * below(2) : stages + below(3);
     text += fmt::format("training: {{sequence: 128, global_batch: {}, micro_batch: 1}}\n",
                         data * micro_batches);
-    text += fmt::format("plan: {{tensor: {}, pipeline: {{stages: {}}}, data: {{sharding: {}}}}}\n",
-                        tensor, stages, pick<const char*>({"none", "zero-1", "zero-1", "zero-3"}));
+    text += fmt::format(
+        "plan: {{tensor: {}, pipeline: {{stages: {}, schedule: {}}}, data: {{sharding: {}}}}}\n",
+        tensor, stages, schedule,
+        schedule == "dual-pipe" ? pick<const char*>({"none", "zero-1"})
+                                : pick<const char*>({"none", "zero-1", "zero-1", "zero-3"}));
     text += fmt::format(
         "placement: {{order: [{}]}}\n",
         pick<const char*>({"tensor, context, data, pipeline", "tensor, context, pipeline, data",

@@ -135,16 +135,60 @@ TEST_CASE("problems: what schedules need") {
   Plan plan = fitting_plan();
   plan.virtual_stages = 2;
   CHECK(text(plan) ==
-        "plan.pipeline.virtual_stages|plan.pipeline.schedule|2 virtual stages, but the schedule is "
-        "not interleaved");
+        "plan.pipeline.virtual_stages|plan.pipeline.schedule|2 virtual stages, but the schedule "
+        "1f1b has one a stage");
   plan.schedule = ScheduleKind::interleaved, plan.virtual_stages = 1;
   CHECK(text(plan) ==
         "plan.pipeline.schedule|plan.pipeline.virtual_stages|interleaved-1f1b needs at least 2 "
         "stages and 2 virtual stages, not 4 and 1");
+  // Stages need not divide the micro-batches.
   plan.virtual_stages = 2, plan.global_batch = 72;
+  CHECK(text(plan) == "");
+  plan.schedule = ScheduleKind::zb_v, plan.virtual_stages = 1;
   CHECK(text(plan) ==
-        "plan.pipeline.stages|training.global_batch|4 stages do not divide the 18 micro-batches of "
-        "a replica");
+        "plan.pipeline.virtual_stages|plan.pipeline.schedule|1 virtual stages, but the schedule "
+        "zb-v has 2");
+  plan.virtual_stages = 2, plan.global_batch = 28;
+  CHECK(text(plan) ==
+        "training.global_batch|plan.pipeline.schedule|7 micro-batches on each replica, but the "
+        "schedule zb-v over 4 stages needs 8");
+  plan.schedule = ScheduleKind::dual_pipe, plan.global_batch = 36;
+  CHECK(
+      text(plan) ==
+      "plan.pipeline.schedule|plan.pipeline.stages|dual-pipe with 4 stages and 9 micro-batches on "
+      "each replica");
+  plan.global_batch = 32, plan.sharding = Sharding::zero2;
+  CHECK(text(plan) ==
+        "plan.data.sharding|plan.pipeline.schedule|dual-pipe with gradients that are sharded");
+  plan.sharding = Sharding::none;
+  plan.schedule = ScheduleKind::double_buffered, plan.virtual_stages = 1, plan.flush = true;
+  CHECK(text(plan) ==
+        "plan.pipeline.flush|plan.pipeline.schedule|the schedule pipedream-2bw never flushes");
+  plan.flush.reset(), plan.staleness = 1;
+  CHECK(text(plan) ==
+        "plan.pipeline.staleness|plan.pipeline.schedule|staleness of the schedule pipedream-2bw");
+}
+
+TEST_CASE("problems: a table of one's own") {
+  Plan plan = fitting_plan();
+  plan.stages = 2, plan.data = 8, plan.global_batch = 8;
+  plan.schedule = ScheduleKind::table;
+  plan.table.passes = {{{Pass::Kind::forward, 0, 0}, {Pass::Kind::backward, 0, 0}}};
+  CHECK(text(plan) ==
+        "plan.pipeline.schedule.table.passes|plan.pipeline.stages|1 rows, but there are 2 stages");
+  plan.table.passes.push_back({{Pass::Kind::backward, 0, 0}, {Pass::Kind::forward, 0, 0}});
+  CHECK(text(plan) == "plan.pipeline.schedule.table.passes.1||backward 0.0 of stage 1 is wrong");
+  std::swap(plan.table.passes[1][0], plan.table.passes[1][1]);
+  CHECK(text(plan) == "");
+  plan.table.passes.clear();
+  plan.table.warm_up = {1, 0, 0};
+  CHECK(text(plan) ==
+        "plan.pipeline.schedule.rule.warm_up|plan.pipeline.stages|3 rows, but there are 2 stages");
+  plan.table.warm_up = {1, 0};
+  CHECK(text(plan) == "");
+  // The second stage waits for a forward pass that comes after a backward one it has to send.
+  plan.global_batch = 16, plan.table.warm_up = {0, 1};
+  CHECK(text(plan) == "plan.pipeline.schedule.rule||the schedule stops at backward 0.0 of stage 0");
 }
 
 TEST_CASE("problems: the order of placement is a permutation") {

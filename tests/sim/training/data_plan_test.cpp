@@ -6,7 +6,6 @@
 using namespace sim;
 using namespace sim::training;
 using collective::Operation;
-using plan::Pass;
 using plan::Sharding;
 
 namespace {
@@ -14,7 +13,6 @@ namespace {
 struct Stage {
   UnitCosts layer, empty;
   std::vector<std::vector<Unit>> units;
-  std::vector<Pass> passes;
   plan::Plan plan;
   dnn::SoftwareStack stack;
 
@@ -28,11 +26,12 @@ struct Stage {
     plan.micro_batch = 1;
     plan.global_batch = 2 * micro_batches;
     plan.sharding = sharding;
-    passes = plan::schedule(plan::ScheduleKind::one_f_one_b, 1, 1, micro_batches, 0);
     stack.overlaps_gradient_reduction = true;
   }
   Stage(const Stage&) = delete;
-  DataPlan run() const { return data_plan(plan, stack, passes, units); }
+  DataPlan run(int rounds = 1) const {
+    return data_plan(plan, stack, plan::schedule(plan, rounds), 0, units);
+  }
 };
 
 }  // namespace
@@ -52,10 +51,10 @@ TEST_CASE("data plan: buckets of two layers of five -> all-reduces of 200, 200 a
   CHECK(plan.operations[1].bytes == 200);
   CHECK(plan.operations[2].bytes == 100);
   for (const DataOperation& o : plan.operations) CHECK(o.operation == Operation::all_reduce);
-  // Only the last backward pass (the sixth of F B F B F B) raises buckets.
+  // Only the last backward pass (the sixth of F B F B F B) raises buckets; the update follows.
   for (const Hook& hook : plan.hooks) CHECK(hook.pass == 5);
-  CHECK(plan.is_concurrent == std::vector<bool>{false, false, false, false, false, true});
-  CHECK(plan.optimizer_waits == 2);
+  CHECK(plan.is_concurrent == std::vector<bool>{false, false, false, false, false, true, true});
+  CHECK(plan.optimizer_waits == std::vector<std::optional<int>>{2});
 }
 
 TEST_CASE("data plan: gradients together are the same bytes whatever the bucket") {
@@ -91,5 +90,30 @@ TEST_CASE("data plan: ZeRO-3, 2 layers -> gathers f0 f1 b0 (b1 is still whole), 
   CHECK(plan.operations[2].event == 1);  // when the forward of layer 1 has ended
   CHECK(plan.operations[3].operation == Operation::reduce_scatter);
   CHECK(plan.operations[4].operation == Operation::reduce_scatter);
-  CHECK(plan.optimizer_waits == 4);
+  CHECK(plan.optimizer_waits == std::vector<std::optional<int>>{4});
+}
+
+TEST_CASE("data plan: rounds without a flush reduce and gather in turn, each for its update") {
+  for (const bool overlaps : {false, true}) {
+    Stage stage(2, 3, Sharding::zero1);
+    stage.stack.overlaps_parameter_gather = overlaps;
+    const DataPlan plan = stage.run(3);
+    int reduced = 0;
+    for (std::size_t i = 0; i < plan.operations.size(); ++i) {
+      const DataOperation& o = plan.operations[i];
+      if (o.operation == Operation::reduce_scatter) {
+        ++reduced;
+        continue;
+      }
+      // Parameters come after the gradients of the round whose update has written them.
+      const int round = o.update ? *o.update + 1 : 0;
+      CHECK(reduced == round);
+    }
+    CHECK(reduced == 3);
+    for (std::size_t round = 0; round < 3; ++round) {
+      REQUIRE(plan.optimizer_waits[round]);
+      const auto at = static_cast<std::size_t>(*plan.optimizer_waits[round]);
+      CHECK(plan.operations[at].operation == Operation::reduce_scatter);
+    }
+  }
 }
