@@ -290,7 +290,9 @@ void Checker::table(int micro_batches) {
   if (!wrong) return;
   add(is_rule ? "plan.pipeline.schedule.rule"
               : fmt::format("plan.pipeline.schedule.table.passes.{}", wrong->stage),
-      "", wrong->message, fmt::format("pass {} of the row: {}", wrong->index + 1, wrong->why));
+      "", wrong->message,
+      wrong->index < 0 ? wrong->why
+                       : fmt::format("pass {} of the row: {}", wrong->index + 1, wrong->why));
 }
 
 void Checker::order() {

@@ -78,7 +78,8 @@ int staleness(const Plan& plan);
 Schedule schedule(const Plan& plan, int rounds = 1, const PassTimes& times = {});
 
 // What is wrong with the passes of a schedule: not every micro-batch once forward and backward on
-// each virtual stage, an order that never ends. The pass to blame is passes[stage][index].
+// each virtual stage, an order that never ends. The pass to blame is passes[stage][index], or
+// with index -1 the whole row.
 struct ScheduleFault {
   int stage = 0, index = 0;
   std::string message, why;

@@ -206,12 +206,11 @@ std::optional<ScheduleFault> Counter::of_stage(int stage) const {
                            *wrong};
     }
   }
-  const int end = static_cast<int>(passes.size()) - 1;
   for (const auto& [key, done] : seen) {
     if (done.input && done.weight) continue;
     const char* lacks = done.input ? "weight gradient" : "backward pass";
     return ScheduleFault{
-        stage, end, fmt::format("stage {} has no {} of {}.{}", stage, lacks, key.first, key.second),
+        stage, -1, fmt::format("stage {} has no {} of {}.{}", stage, lacks, key.first, key.second),
         "its activations would be held for ever"};
   }
   const bool is_both = s_.arrangement == Arrangement::both_ways;
@@ -219,8 +218,7 @@ std::optional<ScheduleFault> Counter::of_stage(int stage) const {
       static_cast<std::size_t>(total_) * static_cast<std::size_t>(is_both ? 1 : s_.virtual_stages);
   if (seen.size() == needed) return std::nullopt;
   return ScheduleFault{
-      stage, end,
-      fmt::format("stage {} runs {} forward passes, not {}", stage, seen.size(), needed),
+      stage, -1, fmt::format("stage {} runs {} forward passes, not {}", stage, seen.size(), needed),
       "every micro-batch passes every part of the dnn"};
 }
 

@@ -342,9 +342,9 @@ TEST_CASE("schedule: what is wrong with a table is told with its place") {
   CHECK(said({{f, w, i}, {f, b}}) ==
         "0,1 weight gradient 0.0 of stage 0 is wrong: its input gradient has not run");
   CHECK(said({{f}, {f, b}}) ==
-        "0,0 stage 0 has no backward pass of 0.0: its activations would be held for ever");
+        "0,-1 stage 0 has no backward pass of 0.0: its activations would be held for ever");
   CHECK(said({{f, i}, {f, b}}) ==
-        "0,1 stage 0 has no weight gradient of 0.0: its activations would be held for ever");
+        "0,-1 stage 0 has no weight gradient of 0.0: its activations would be held for ever");
   CHECK(said({{}, {f, b}}) ==
         "0,-1 stage 0 runs 0 forward passes, not 1: every micro-batch passes every part of the "
         "dnn");
