@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "sim/plan/schedule.h"
 #include "sim/scenario/measured.h"
 
 namespace sim::scenario {
@@ -145,14 +146,23 @@ void Writer::training() {
 void Writer::pipeline() {
   const int stages = static_cast<int>(need("pp"));
   const std::string schedule = lower(row_.text("schedule").value_or("1f1b"));
-  if (schedule != "1f1b" && schedule != "1f1b-i") {
-    refuse(fmt::format("the schedule '{}' is not supported yet", schedule));
+  const auto& known = plan::all_schedules();
+  const auto named = std::find_if(known.begin(), known.end(), [&](const auto& one) {
+    return schedule == one.name && one.virtual_stages > 0;
+  });
+  if (named == known.end() && schedule != "1f1b-i") {
+    refuse(fmt::format("the schedule '{}' is not known", schedule));
   }
-  const int virtual_stages = static_cast<int>(row_.number("vp").value_or(1));
+  const bool is_named = named != known.end() && schedule != "1f1b";
+  const int virtual_stages =
+      is_named ? named->virtual_stages : static_cast<int>(row_.number("vp").value_or(1));
   if (stages == 1) return;
   std::string text =
       fmt::format("  pipeline: {{stages: {}, schedule: {}, virtual_stages: {}", stages,
-                  virtual_stages > 1 ? "interleaved-1f1b" : "1f1b", virtual_stages);
+                  is_named             ? named->name
+                  : virtual_stages > 1 ? "interleaved-1f1b"
+                                       : "1f1b",
+                  virtual_stages);
   const int parts = stages * virtual_stages;
   const int layers = static_cast<int>(need("layers"));
   if (layers % parts != 0 && (layers + 2) % parts == 0) {
