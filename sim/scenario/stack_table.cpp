@@ -16,7 +16,11 @@ Section<SoftwareStack>& add_overlap(Section<SoftwareStack>& table) {
       .defaulted("overlaps_tensor", flag(), &SoftwareStack::overlaps_tensor, "false",
                  "tensor-parallel communication behind the weight gradient")
       .defaulted("pipeline_blocks", flag(), &SoftwareStack::pipeline_blocks, "false",
-                 "a stage waits for its own sends")
+                 "a stage waits for its own sends and receives")
+      .defaulted(
+          "pipeline_scatters", flag(), &SoftwareStack::pipeline_scatters, "false",
+          "without sequence parallelism each tensor rank sends a share of what all hold, and "
+          "the receivers gather it")
       .defaulted("pipeline_overhead", duration(), &SoftwareStack::pipeline_overhead, "0 s",
                  "host and kernel time of a point-to-point operation")
       .defaulted("bucket", size(), &SoftwareStack::bucket, "0 B", "gradient bytes reduced at once")

@@ -280,6 +280,14 @@ void LaneWriter::receive(const Pass& pass) {
   const auto source = in_.schedule->source(in_.stage, pass);
   if (source.from != Neighbour::previous && source.from != Neighbour::next) return;
   const bool is_previous = source.from == Neighbour::previous;
+  const Picoseconds receive = is_previous ? in_.receive_from_previous : in_.receive_from_next;
+  if (receive > 0) {
+    const int sender = pass.kind == Pass::Kind::forward
+                           ? milestones_.forward(source.virtual_stage, pass.micro_batch)
+                           : milestones_.backward(source.virtual_stage, pass.micro_batch);
+    pending_.push_back({is_previous ? slot_previous_compute : slot_next_compute, sender});
+    add({.label = "receive", .category = Category::exposed_pipeline, .lag = receive}, {});
+  }
   pending_.push_back({is_previous ? slot_from_previous : slot_from_next,
                       milestones_.forward(source.virtual_stage, pass.micro_batch)});
 }

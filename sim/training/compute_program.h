@@ -27,6 +27,8 @@ enum ComputeSlot : std::int32_t {
   slot_data,
   slot_host,
   slot_embedding,
+  slot_previous_compute,
+  slot_next_compute,
   compute_slot_count
 };
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };
@@ -80,6 +82,8 @@ struct LaneInput {
   DeviceCapacity capacity;        // of the slowest of the lane's devices
   bool always_operators = false;  // never merges operators
   bool has_embedding_reduction = false;
+  // What a blocking receive takes once both sides have come to it; 0: receives do not block.
+  Picoseconds receive_from_previous = 0, receive_from_next = 0;
   double multiprocessors_of_collective = 0;  // share of a device that a collective's kernel holds
   LaneJitter* jitter = nullptr;              // null: every operator takes its own duration
 };

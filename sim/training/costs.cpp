@@ -246,6 +246,10 @@ JobCosts job_costs(const Job& job, const profile::Profile& profile) {
                         static_cast<double>(shard.micro_batch) /
                         (shard.sequence_parallel ? shard.tensor : 1);
   costs.boundary = Bytes(tokens * static_cast<double>(dnn.hidden) * shard.bytes_per_element);
+  if (job.stack.pipeline_scatters && shard.tensor > 1 && !shard.sequence_parallel) {
+    costs.gathered = costs.boundary;
+    costs.boundary = costs.boundary / shard.tensor;
+  }
   costs.extrapolated = coster.extrapolated;
   return costs;
 }

@@ -41,7 +41,8 @@ struct UnitCosts {  // a layer, the embedding, the head
 
 struct JobCosts {
   UnitCosts layer, embedding, head;
-  Bytes boundary;  // one micro-batch's activation between stages, per tensor rank
+  Bytes boundary;  // one micro-batch's activation between stages, as each tensor rank sends it
+  Bytes gathered;  // what the receiving tensor group gathers of it; 0: nothing
   std::vector<std::string> extrapolated;
 };
 

@@ -78,6 +78,44 @@ network::Program JobBuilder::send_program(const Lane& lane, bool to_next, const 
   return writer.take();
 }
 
+// Between a lane and the ranks at its place on a neighbouring stage.
+Path JobBuilder::path_to(const Lane& lane, bool next, bool is_reversed) const {
+  const int stages = job_.plan.stages;
+  std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
+  for (const int rank : lane.ranks) {
+    plan::Coordinates c = grid_.coordinates(rank);
+    c.pipeline = (lane.stage + (next ? 1 : stages - 1)) % stages;
+    const int other = grid_.rank(c);
+    pairs.emplace_back(is_reversed ? other : rank, is_reversed ? rank : other);
+  }
+  return side_by_side(cluster_, profile(static_cast<int>(pairs.front().first)), pairs);
+}
+
+// With the gathering of what came in shares; inside a host it loads nothing that is contended for.
+TransferCost JobBuilder::boundary_cost(const Path& path, int sender, const Communicator* tensor) {
+  const JobCosts& c = costs(sender);
+  TransferCost cost = transfer_cost(path, c.boundary);
+  cost.lag += to_picoseconds(job_.stack.pipeline_overhead);
+  if (tensor && c.gathered > Bytes(0)) {
+    const TransferCost gather = tensor->cost(collective::Operation::all_gather, c.gathered).second;
+    cost.lag += gather.lag + gather.work;
+  }
+  return cost;
+}
+
+// A blocking receive is a kernel of the receiver too: it starts when the stage comes to it and the
+// sender has what it sends, and takes what the transfer takes alone.
+Picoseconds JobBuilder::receive_cost(int index, bool from_next) {
+  if (!job_.stack.pipeline_blocks || job_.plan.stages == 1) return 0;
+  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  const int stages = job_.plan.stages;
+  plan::Coordinates c = grid_.coordinates(lane.ranks.front());
+  c.pipeline = (lane.stage + (from_next ? 1 : stages - 1)) % stages;
+  const TransferCost cost = boundary_cost(path_to(lane, from_next, true), grid_.rank(c),
+                                          tensor_[static_cast<std::size_t>(index)].get());
+  return cost.lag + cost.work;
+}
+
 // Transfers of one lane to a neighbour, in the order of its passes.
 void JobBuilder::make_send(int index, bool to_next) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
@@ -85,18 +123,10 @@ void JobBuilder::make_send(int index, bool to_next) {
   const bool sends_any = std::any_of(passes.begin(), passes.end(),
                                      [&](const Pass& pass) { return sends(lane, pass, to_next); });
   if (!sends_any) return;
-  const int stages = job_.plan.stages;
-  const int target_stage = (lane.stage + (to_next ? 1 : stages - 1)) % stages;
-  std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
-  for (const int rank : lane.ranks) {
-    plan::Coordinates c = grid_.coordinates(rank);
-    c.pipeline = target_stage;
-    pairs.emplace_back(rank, grid_.rank(c));
-  }
   const Profile& p = profile(lane.ranks.front());
-  const Path path = side_by_side(cluster_, p, pairs);
-  TransferCost cost = transfer_cost(path, costs(lane.ranks.front()).boundary);
-  cost.lag += to_picoseconds(job_.stack.pipeline_overhead);
+  const Path path = path_to(lane, to_next, false);
+  const TransferCost cost =
+      boundary_cost(path, lane.ranks.front(), tensor_[static_cast<std::size_t>(index)].get());
   const int multiprocessors = std::max(p.device().multiprocessors, 1);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
   const std::int64_t reserve = is_ideal ? 0 : multiprocessors_one * path.channels / multiprocessors;

@@ -87,6 +87,10 @@ class JobBuilder {
   network::Program send_program(const Lane& lane, bool to_next, const TransferCost& cost,
                                 std::int64_t reserve) const;
   bool sends(const Lane& lane, const plan::Pass& pass, bool to_next) const;
+  Path path_to(const Lane& lane, bool next, bool is_reversed) const;
+  TransferCost boundary_cost(const Path& path, int sender, const Communicator* tensor);
+  Picoseconds receive_cost(int lane, bool from_next);
+  std::vector<StreamId> neighbours(const Lane& lane, bool next) const;
   void make_send(int lane, bool to_next);
   void make_data();
   void make_data_stream(const std::vector<int>& ranks, int stage);

@@ -36,6 +36,20 @@ std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool from_previous) 
   return result;
 }
 
+// Compute streams at the lane's place on a neighbouring stage.
+std::vector<StreamId> JobBuilder::neighbours(const Lane& lane, bool next) const {
+  std::vector<StreamId> result;
+  const int stages = job_.plan.stages;
+  for (const int rank : lane.ranks) {
+    plan::Coordinates c = grid_.coordinates(rank);
+    c.pipeline = (c.pipeline + (next ? 1 : stages - 1)) % stages;
+    const int other = lane_at(grid_.rank(c));
+    const StreamId stream = result_.lanes[static_cast<std::size_t>(other)].compute;
+    if (std::find(result.begin(), result.end(), stream) == result.end()) result.push_back(stream);
+  }
+  return result;
+}
+
 void JobBuilder::connect() {
   using Members = std::vector<SystemBuilder::MemberSpec>;
   const auto some = [](StreamId stream) { return stream < 0 ? Members{} : Members{{stream}}; };
@@ -52,6 +66,12 @@ void JobBuilder::connect() {
                                    Category::bubble};
       slots[slot_from_next] = {all(senders(lane, false)), Category::exposed_pipeline,
                                Category::bubble};
+      if (job_.stack.pipeline_blocks) {
+        slots[slot_previous_compute] = {all(neighbours(lane, false)), Category::bubble,
+                                        Category::bubble};
+        slots[slot_next_compute] = {all(neighbours(lane, true)), Category::bubble,
+                                    Category::bubble};
+      }
     }
     slots[slot_to_next] = {some(send_next_[i]), Category::exposed_pipeline,
                            Category::exposed_pipeline};

@@ -187,6 +187,7 @@ std::string JobBuilder::lane_key(int index) {
                                 job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
   if (tensor) key += " " + signature(*tensor);
+  key += fmt::format(" {} {}", receive_cost(index, false), receive_cost(index, true));
   return key;
 }
 
@@ -230,6 +231,8 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   input.always_operators = job_.fidelity == Fidelity::operators || is_alone || !capacity;
   input.has_embedding_reduction =
       has_embedding_reduction() && (lane.stage == 0 || lane.stage == job_.plan.stages - 1);
+  input.receive_from_previous = receive_cost(index, false);
+  input.receive_from_next = receive_cost(index, true);
   input.multiprocessors_of_collective = collective_share(rank);
   input.jitter = jitter;
   return lane_programs(input);

@@ -45,6 +45,7 @@ TEST_CASE("json: every promised key is there, and no other") {
                            "memory",
                            "time",
                            "links",
+                           "pipeline",
                            "fold",
                            "profile_origin",
                            "extrapolated",
