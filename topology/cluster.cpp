@@ -37,6 +37,9 @@ int Cluster::tier(LinkIndex link) const { return state_->network->tier(link); }
 DeviceIndex Cluster::first_device(LinkIndex link) const {
   return state_->network->first_device(link);
 }
+BytesPerSecond Cluster::capacity_below(LinkIndex link) const {
+  return state_->network->capacity_below(link);
+}
 VertexIndex Cluster::vertex_count() const { return state_->network->vertex_count(); }
 std::string Cluster::vertex_name(VertexIndex vertex) const {
   return state_->network->vertex_name(vertex);

@@ -1,6 +1,7 @@
 // A cluster written as an arbitrary graph: everything is listed.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ class GraphNetwork : public Network {
   LinkEnds ends(LinkIndex link) const override;
   int tier(LinkIndex /*link*/) const override { return 0; }
   DeviceIndex first_device(LinkIndex /*link*/) const override { return 0; }
+  BytesPerSecond capacity_below(LinkIndex /*link*/) const override {
+    return BytesPerSecond(std::numeric_limits<double>::infinity());
+  }
   VertexIndex vertex_count() const override;
   std::string vertex_name(VertexIndex vertex) const override;
   HostIndex host_count() const override { return static_cast<HostIndex>(data_.hosts.size()); }

@@ -2,6 +2,7 @@
 #include "topology/host_network.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace topology {
 
@@ -94,6 +95,18 @@ int HostNetwork::tier(LinkIndex link) const {
   return link < hosts_.link_count() ? 0 : fabric_.tier(link - hosts_.link_count());
 }
 
+// As if all NICs were as fast as the fastest.
+BytesPerSecond HostNetwork::capacity_below(LinkIndex link) const {
+  if (link < hosts_.link_count()) {
+    return BytesPerSecond(std::numeric_limits<double>::infinity());
+  }
+  BytesPerSecond nic;
+  for (const Group& group : hosts_.groups()) {
+    nic = std::max(nic, group.link(LinkKind::nic).capacity);
+  }
+  return fabric_.capacity_below(link - hosts_.link_count(), nic);
+}
+
 VertexIndex HostNetwork::vertex_count() const {
   return hosts_.first_fabric_switch() + static_cast<VertexIndex>(fabric_.switch_count());
 }
@@ -132,8 +145,12 @@ std::optional<Blocks> HostNetwork::blocks() const {
     if (domain_of(group) != domain_of(first)) return std::nullopt;
   }
   const std::int64_t host = first.layout.devices();
-  return Blocks{host, domain_of(first), host * fabric_.hosts_per_group(),
-                host * fabric_.hosts_per_pod()};
+  return Blocks{host,
+                domain_of(first),
+                host * fabric_.hosts_per_group(),
+                host * fabric_.hosts_per_pod(),
+                static_cast<LinkIndex>(fabric_.links_per_group()),
+                static_cast<LinkIndex>(fabric_.links_per_pod())};
 }
 
 std::vector<DeviceIndex> HostNetwork::type_borders() const {

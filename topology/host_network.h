@@ -28,6 +28,7 @@ class HostNetwork : public Network {
   LinkEnds ends(LinkIndex link) const override;
   int tier(LinkIndex link) const override;
   DeviceIndex first_device(LinkIndex link) const override;
+  BytesPerSecond capacity_below(LinkIndex link) const override;
   VertexIndex vertex_count() const override;
   std::string vertex_name(VertexIndex vertex) const override;
   HostIndex host_count() const override { return hosts_.host_count(); }

@@ -36,9 +36,22 @@ std::vector<DeviceIndex> JobBuilder::data_group(const ReplicaPlan& plan, int ran
 }
 
 Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) const {
+  if (plan.uneven) {
+    const ListedMembers listed = plan.uneven->listed(rank);
+    const auto members = static_cast<int>(listed.replicas.size());
+    const auto hosts = static_cast<int>(listed.host_numbers.size());
+    const collective::Layout layout{.host_of = {},
+                                    .ranks_left_out = job_.plan.data - members,
+                                    .hosts_left_out = listed.hosts - hosts,
+                                    .host_numbers = listed.host_numbers};
+    return {cluster_, profile(rank), devices(along_data(rank, listed.replicas)), layout};
+  }
   std::vector<DeviceIndex> members = data_group(plan, rank);
   const auto left_out = static_cast<int>(plan.replicas.count()) - static_cast<int>(members.size());
-  return {cluster_, profile(rank), std::move(members), left_out, left_out / plan.members_per_host};
+  const collective::Layout layout{.host_of = {},
+                                  .ranks_left_out = left_out,
+                                  .hosts_left_out = left_out / plan.members_per_host};
+  return {cluster_, profile(rank), std::move(members), layout};
 }
 
 bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
@@ -54,7 +67,7 @@ bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
 void JobBuilder::choose_replicas() {
   // Two copies of a part are reduced over two stages: no ring of replicas alone.
   const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
-  plan_ = replica_plan(job_, grid_);
+  plan_ = replica_plan(job_, grid_, may_be_uneven_);
   if (is_both || (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_))) {
     plan_ = {};
     plan_.replicas = fold::Replicas::all(job_.plan.data);
@@ -76,12 +89,26 @@ void JobBuilder::list_ranks() {
   std::sort(ranks_.begin(), ranks_.end());
 }
 
-// How many lanes like that of `rank` load a link: those of its replica's block.
-SystemBuilder::CountOf JobBuilder::count_for(int rank) const {
-  return [this, index = static_cast<std::size_t>(replica_index(rank))](const ResourceOrigin& o) {
-    if (o.kind != ResourceOrigin::Kind::link) return 1;
+// What lanes like that of `rank` load, and how many of them: a link that replicas share, those of
+// its replica's block.
+SystemBuilder::BearersOf JobBuilder::bearers_for(int rank) const {
+  return [this, index = static_cast<std::size_t>(replica_index(rank))](
+             const ResourceOrigin& o, const SystemBuilder::AddBearer& add) {
+    if (o.kind != ResourceOrigin::Kind::link) return add(o, 1);
     const auto tier = static_cast<std::size_t>(cluster_.tier(o.index));
-    return static_cast<std::int32_t>(plan_.replicas.size(index, plan_.level_of_tier[tier]));
+    if (!plan_.uneven || tier == 0) {
+      return add(o, plan_.replicas.size(index, plan_.level_of_tier[tier]));
+    }
+    plan_.uneven->each_alike(index, tier, o.index, cluster_.first_device(o.index),
+                             [&](topology::LinkIndex link, std::int64_t count) {
+                               add({ResourceOrigin::Kind::link, link}, count);
+                             });
+  };
+}
+
+SystemBuilder::BearersOf JobBuilder::bearers_of_ring() const {
+  return [this](const ResourceOrigin& o, const SystemBuilder::AddBearer& add) {
+    if (alike(o) > 0) add(o, 1);
   };
 }
 
@@ -91,6 +118,10 @@ std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
   const DeviceIndex first = is_link ? cluster_.first_device(origin.index) : origin.index;
   if (plan_.replicas.are_all_kept() || first >= grid_.ranks()) return 1;
   const auto tier = is_link ? static_cast<std::size_t>(cluster_.tier(origin.index)) : 0;
+  if (plan_.uneven && tier > 0) {
+    const Parts& parts = plan_.uneven->parts(tier);
+    return parts.alike(first / parts.size);
+  }
   const std::size_t level = plan_.level_of_tier[tier], all = plan_.replicas.levels();
   if (level == all) return 1;
   const Replica replica = grid_.coordinates(first).data;
