@@ -78,7 +78,14 @@ void drop_never_binding(System& system, std::span<const std::int64_t> most_throu
   system.is_passive.assign(is_kept.size(), 0);
   for (const std::int32_t r : system.observed) {
     const auto resource = static_cast<std::size_t>(r);
-    system.is_passive[resource] = is_kept[resource] ? 0 : 1;
+    if (is_kept[resource]) continue;
+    // What comes through it may still ask for more than its capacity, at a rate that it never has.
+    system.is_passive[resource] = 1;
+    system.capacity[resource] = INT64_MAX;
+  }
+  for (network::CapacityChange& change : system.changes) {
+    const auto resource = static_cast<std::size_t>(change.resource);
+    if (system.is_passive[resource]) change.capacity = INT64_MAX;
   }
   std::vector<Coefficient> kept;
   for (network::Footprint& footprint : system.footprints) {

@@ -1,0 +1,120 @@
+// Jobs whose replicas leaves and pods cut anywhere, against the same jobs with every rank run.
+#include <cstdlib>
+
+#include "sim/training/job_system.h"
+#include "tests/scenarios/folded_jobs.h"
+
+using namespace sim;
+
+namespace {
+
+class UnevenScenario : Choices {
+ public:
+  explicit UnevenScenario(unsigned seed) : Choices(seed) {}
+
+  std::string text() {
+    host_ = pick<const char*>(
+        {"hgx-h100", "hgx-h100", "dgx-a100", "l40s-pcie", "mi300x", "gb200-nvl72"});
+    const bool has_domains = std::string(host_) == "gb200-nvl72";
+    devices_ = has_domains ? 4 : 8;
+    const int unit = has_domains ? 18 : 1;
+    const int tensor = pick<int>({1, 2, 3, 4, 4, 6, 12});
+    const int stages = pick<int>({1, 2, 3, 4, 5, 6, 7, 12});
+    // As few hosts as a whole number of replicas fills, times some.
+    int hosts = unit;
+    while (hosts * devices_ % (tensor * stages) != 0) hosts += unit;
+    hosts *= std::max(1, (8 + below(has_domains ? 60 : 40)) / hosts);
+    const int data = hosts * devices_ / tensor / stages;
+    const int border = below(5) == 0 && !has_domains && hosts > 1 ? 1 + below(hosts - 1) : 0;
+    hosts_ = border > 0 ? border : hosts;
+    std::string text = "maquette: 1\nname: random\ncluster:\n  hosts:\n";
+    text += fmt::format("    - {{name: h, count: {}, type: {}}}\n", hosts_, host_);
+    if (border > 0) {
+      text += fmt::format("    - {{name: g, count: {}, type: hgx-h200}}\n", hosts - border);
+    }
+    text += fabric(hosts);
+    text += "dnn: {name: opt-125m}\nstack: {base: megatron-core}\n";
+    text += fmt::format("training: {{sequence: 96, global_batch: {}, micro_batch: 1}}\n",
+                        data * (stages + below(2)));
+    text += fmt::format("plan: {{tensor: {}, pipeline: {{stages: {}}}, data: {{sharding: {}}}}}\n",
+                        tensor, stages, pick<const char*>({"none", "zero-1", "zero-1", "zero-3"}));
+    text += fmt::format(
+        "placement: {{order: [{}]}}\n",
+        pick<const char*>({"tensor, context, data, pipeline", "tensor, context, pipeline, data",
+                           "tensor, context, pipeline, data", "data, tensor, context, pipeline",
+                           "pipeline, tensor, context, data", "pipeline, data, tensor, context",
+                           "tensor, data, pipeline, context"}));
+    text += "run: {iterations: 2}\n";
+    return text + stragglers();
+  }
+
+ private:
+  std::string fabric(int hosts) {
+    kind_ = pick<const char*>({"leaf-spine", "rail-optimized", "rail-optimized", "fat-tree"});
+    const int under_leaf = pick<int>({1, 2, 3, 4, 5, 7, 8});
+    leaves_ = (hosts - 1) / under_leaf + 1;
+    groups_ = leaves_;
+    if (kind_ == "rail-optimized" && host_[1] == 'g') leaves_ *= 8;  // one for each of its NICs
+    std::string text = fmt::format(
+        "  fabric: {{kind: {}, link: 400 Gbit/s, latency: 0.6 us, hosts_per_group: {}, "
+        "oversubscription: {}",
+        kind_, under_leaf, pick<int>({1, 1, 2}));
+    if (kind_ == "fat-tree" && below(3) > 0) {
+      text += fmt::format(", leaves_per_pod: {}", pick<int>({2, 3}));
+    }
+    return text + "}\n";
+  }
+  std::string stragglers() {
+    std::string text;
+    for (int i = below(4); i > 0; --i) {
+      const int host = below(hosts_), device = below(devices_);
+      text += text.empty() ? "stragglers:\n" : "";
+      const char* when = below(3) == 0 ? ", from: 2 ms, to: 4 ms" : "";
+      std::vector<std::string> kinds = {
+          fmt::format("  - {{part: h{}.gpu{}, compute: 80 %{}}}\n", host, device, when),
+          fmt::format("  - {{part: h{}.gpu{}, compute: 70 %, memory: 60 %{}}}\n", host, device,
+                      when),
+          fmt::format("  - {{part: h{}.nic0, link: 30 %{}}}\n", host, when)};
+      if (groups_ > 1) {
+        kinds.push_back(fmt::format("  - {{part: leaf{}.{}, link: {} %{}}}\n", below(leaves_),
+                                    pick<const char*>({"up", "down"}), pick<int>({10, 40}), when));
+      }
+      text += pick<std::string>(kinds);
+    }
+    return text;
+  }
+
+  const char* host_ = "";
+  std::string kind_;
+  int devices_ = 8, hosts_ = 0, groups_ = 0, leaves_ = 0;
+};
+
+bool is_uneven(const std::filesystem::path& file) {
+  Diagnostics diagnostics;
+  const auto read = scenario::read_scenario(file, {}, command::catalog(), diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(read);
+  auto loaded = command::load(*read, diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(loaded);
+  return training::job_system(loaded->job).is_uneven;
+}
+
+}  // namespace
+
+TEST_CASE("uneven replicas: random jobs -> all of the result as with every rank run") {
+  const char* wanted = std::getenv("MAQUETTE_RANDOM_JOBS");
+  const char* from = std::getenv("MAQUETTE_RANDOM_FROM");
+  const unsigned start = from ? static_cast<unsigned>(std::atoi(from)) : 0;
+  int uneven = 0, all = 0;
+  each_scenario(
+      wanted ? static_cast<unsigned>(std::atoi(wanted)) : 200,
+      [&](unsigned seed) { return UnevenScenario(start + seed).text(); },
+      [&](const std::filesystem::path& file) {
+        ++all;
+        uneven += is_uneven(file);
+        const Both both = run_both(file);
+        check_equal(both.folded, both.whole);
+      });
+  MESSAGE(uneven << " of " << all);
+}
