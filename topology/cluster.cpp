@@ -34,6 +34,9 @@ Link Cluster::link(LinkIndex link) const { return state_->network->link(link); }
 std::string Cluster::link_name(LinkIndex link) const { return state_->network->link_name(link); }
 LinkEnds Cluster::ends(LinkIndex link) const { return state_->network->ends(link); }
 int Cluster::tier(LinkIndex link) const { return state_->network->tier(link); }
+std::optional<DeviceIndex> Cluster::device_of(LinkIndex link) const {
+  return state_->network->device_of(link);
+}
 DeviceIndex Cluster::first_device(LinkIndex link) const {
   return state_->network->first_device(link);
 }

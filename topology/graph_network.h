@@ -25,6 +25,7 @@ class GraphNetwork : public Network {
   std::string link_name(LinkIndex link) const override;
   LinkEnds ends(LinkIndex link) const override;
   int tier(LinkIndex /*link*/) const override { return 0; }
+  std::optional<DeviceIndex> device_of(LinkIndex /*link*/) const override { return std::nullopt; }
   DeviceIndex first_device(LinkIndex /*link*/) const override { return 0; }
   BytesPerSecond capacity_below(LinkIndex /*link*/) const override {
     return BytesPerSecond(std::numeric_limits<double>::infinity());

@@ -124,7 +124,10 @@ std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
   }
   const std::size_t level = plan_.level_of_tier[tier], all = plan_.replicas.levels();
   if (level == all) return 1;
-  const Replica replica = grid_.coordinates(first).data;
+  // A host's link is simulated with the replica that alone has it, or with all that share it.
+  const DeviceIndex owner = is_link ? cluster_.device_of(origin.index).value_or(first) : first;
+  if (owner >= grid_.ranks()) return 1;
+  const Replica replica = grid_.coordinates(owner).data;
   const auto kept = plan_.replicas.kept();
   const auto found = std::lower_bound(kept.begin(), kept.end(), replica);
   const Replica end = replica + (level == 0 ? 1 : plan_.block_of_tier[tier]);

@@ -30,8 +30,9 @@ class Planner {
  private:
   bool has_crossbars() const;
   bool choose_unit(const topology::Blocks& blocks);
+  void mark_off(bool crosses_domains, bool is_even, std::int64_t host);
   void mark_ends(ReplicaMarks& marks) const;
-  std::vector<std::int32_t> kinds(const topology::Blocks& blocks) const;
+  std::vector<std::int32_t> kinds() const;
   std::int64_t border(const Tier& tier, std::int64_t run, Replica unit) const;
   std::int64_t step() const { return unit_ * geometry_.stride; }
 
@@ -39,8 +40,8 @@ class Planner {
   const topology::Cluster& cluster_;
   const ReplicaGeometry geometry_;
   Replica unit_ = 1;
-  bool crosses_domains_ = false;  // a unit need not be whole domains
-  Replica last_hosts_ = 0;        // from this one on a ring may take other turns than before
+  std::vector<Tier> tiers_;
+  Replica first_ends_ = 0, last_ends_ = 0;  // so many replicas there are by themselves
 };
 
 bool Planner::has_crossbars() const {
@@ -52,30 +53,48 @@ bool Planner::has_crossbars() const {
   });
 }
 
-// Whole hosts, since replicas share their links; and whole domains where the way inside matters.
 bool Planner::choose_unit(const topology::Blocks& blocks) {
-  const std::int64_t stride = geometry_.stride, host = blocks.host;
-  crosses_domains_ = blocks.domain > host && has_crossbars();
-  const std::int64_t whole = crosses_domains_ ? host : std::lcm(host, blocks.domain);
+  const std::int64_t stride = geometry_.stride, host = blocks.host, domain = blocks.domain;
+  if (geometry_.span() < 2 * std::max(host, domain)) return false;
+  const bool has_crossbars = this->has_crossbars();
+  // Rings go from one domain to the next by other links than inside.
+  const bool crosses_domains = domain > host && has_crossbars;
+  if (crosses_domains) tiers_.push_back({domain, std::max(stride, host)});
+  // Several members of a group in a host: a crossbar does not see which way rings go through equal
+  // ones. Otherwise they go one way in every other host.
+  const bool is_even = stride >= host || (host % stride == 0 && has_crossbars);
+  mark_off(crosses_domains, is_even, host);
+  if (!blocks.shares_host_links && (domain == host || crosses_domains)) {
+    // A replica is told by its places in hosts.
+    const std::int64_t size = is_even ? host : 2 * host;
+    tiers_.push_back({size, size});
+    return true;
+  }
+  // Replicas share links: those of whole hosts, and domains, stay together.
+  const std::int64_t whole = std::lcm(host, crosses_domains ? host : domain);
   if (geometry_.runs() > 1 && geometry_.span() % whole != 0) return false;
-  if (geometry_.span() < 2 * std::max(host, blocks.domain)) return false;
   unit_ = std::lcm(whole, stride) / stride;
-  last_hosts_ = geometry_.count;
-  // Several members of a group in a host: a crossbar does not see which way rings go through even
-  // ones. Otherwise they go one way in every other host, and in the last two of an odd number.
-  if (stride >= host || (host % stride == 0 && has_crossbars())) return true;
-  if (step() / host % 2 == 1) unit_ *= 2;
-  const std::int64_t hosts = (geometry_.span() + host - 1) / host;
-  if (hosts % 2 == 1) last_hosts_ = (hosts - 2) * host / stride;
+  if (!is_even && step() / host % 2 == 1) unit_ *= 2;
+  if (crosses_domains) tiers_.front().reach = step();
   return true;
 }
 
+// Where rings close, domains are left, and hosts may have fewer members than elsewhere; of an odd
+// number of hosts rings go through the last two in another way.
+void Planner::mark_off(bool crosses_domains, bool is_even, std::int64_t host) {
+  const Replica per_host = (host + geometry_.stride - 1) / geometry_.stride;
+  first_ends_ = last_ends_ = crosses_domains ? 1 : 0;
+  if (geometry_.stride >= host) return;
+  if (geometry_.span() % host != 0) first_ends_ = last_ends_ = per_host;
+  if (!is_even) last_ends_ = 2 * per_host;
+}
+
 void Planner::mark_ends(ReplicaMarks& marks) const {
-  marks.add(last_hosts_, geometry_.count);
-  if (!crosses_domains_) return;
-  // A ring closes from the last domain to the first.
-  marks.add(0, unit_);
-  marks.add((geometry_.count - 1) / unit_ * unit_, geometry_.count);
+  const Replica count = geometry_.count;
+  for (Replica r = 0; r < count; ++r) {
+    if (r == first_ends_) r = std::max(r, count - last_ends_);
+    if (r < count) marks.add(r, r + 1);
+  }
 }
 
 // Where the first border of a tier is in the unit, or within reach: from 1; 0: between the unit's
@@ -91,15 +110,10 @@ std::int64_t Planner::border(const Tier& tier, std::int64_t run, Replica unit) c
 
 // Units are of one kind whose ranks are at the same places of hosts, and together in groups, pods
 // and domains in the same way. Empty: too many to tell.
-std::vector<std::int32_t> Planner::kinds(const topology::Blocks& blocks) const {
-  std::vector<Tier> tiers;
-  for (const std::int64_t size : {blocks.group, blocks.pod}) {
-    if (size > 0 && size < geometry_.ranks) tiers.push_back({size, 0});
-  }
-  if (crosses_domains_) tiers.push_back({blocks.domain, step()});
+std::vector<std::int32_t> Planner::kinds() const {
   const Replica units = (geometry_.count + unit_ - 1) / unit_;
   Replica period = 1;
-  for (const Tier& tier : tiers) {
+  for (const Tier& tier : tiers_) {
     period = std::min(std::lcm(period, tier.size / std::gcd(tier.size, step())), units);
   }
   constexpr std::int64_t looked_at_max = 4'000'000;
@@ -110,7 +124,7 @@ std::vector<std::int32_t> Planner::kinds(const topology::Blocks& blocks) const {
   for (Replica unit = 0; unit < period; ++unit) {
     borders.clear();
     for (std::int64_t run = 0; run < geometry_.runs(); ++run) {
-      for (const Tier& tier : tiers) borders.push_back(border(tier, run, unit));
+      for (const Tier& tier : tiers_) borders.push_back(border(tier, run, unit));
     }
     const auto next = static_cast<std::int32_t>(known.size());
     result.push_back(known.try_emplace(borders, next).first->second);
@@ -130,7 +144,10 @@ std::optional<ReplicaPlan> Planner::run() {
   marks.add_disturbances();
   plan.disturbed = marks.disturbed();
   mark_ends(marks);
-  std::vector<std::int32_t> found = kinds(*blocks);
+  for (const std::int64_t size : {blocks->group, blocks->pod}) {
+    if (size > 0 && size < geometry_.ranks) tiers_.push_back({size, 0});
+  }
+  std::vector<std::int32_t> found = kinds();
   if (found.empty()) return std::nullopt;
   fold::PeriodicReplicas classes(geometry_.count, unit_, std::move(found), marks.marks());
   plan.replicas = classes.kept();
