@@ -23,7 +23,7 @@ class UnevenScenario : Choices {
     // As few hosts as a whole number of replicas fills, times some.
     int hosts = unit;
     while (hosts * devices_ % (tensor * stages) != 0) hosts += unit;
-    hosts *= std::max(1, (8 + below(has_domains ? 60 : 40)) / hosts);
+    hosts *= std::max(1, (24 + below(80)) / hosts);
     const int data = hosts * devices_ / tensor / stages;
     const int border = below(5) == 0 && !has_domains && hosts > 1 ? 1 + below(hosts - 1) : 0;
     hosts_ = border > 0 ? border : hosts;
