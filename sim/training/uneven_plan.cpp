@@ -41,7 +41,7 @@ class Planner {
   const ReplicaGeometry geometry_;
   Replica unit_ = 1;
   std::vector<Tier> tiers_;
-  Replica first_ends_ = 0, last_ends_ = 0;  // so many replicas there are by themselves
+  Replica first_ends_ = 0, last_ends_ = 0;  // so many replicas are by themselves
 };
 
 bool Planner::has_crossbars() const {
@@ -79,13 +79,13 @@ bool Planner::choose_unit(const topology::Blocks& blocks) {
   return true;
 }
 
-// Where rings close, domains are left, and hosts may have fewer members than elsewhere; of an odd
-// number of hosts rings go through the last two in another way.
+// Where rings close, domains are left, and the first and last hosts of a run may have fewer members
+// than others; of an odd number of hosts rings go through the last two in another way.
 void Planner::mark_off(bool crosses_domains, bool is_even, std::int64_t host) {
   const Replica per_host = (host + geometry_.stride - 1) / geometry_.stride;
-  first_ends_ = last_ends_ = crosses_domains ? 1 : 0;
-  if (geometry_.stride >= host) return;
-  if (geometry_.span() % host != 0) first_ends_ = last_ends_ = per_host;
+  const bool has_several = geometry_.stride < host;
+  const bool are_cut = has_several && geometry_.span() % host != 0;
+  first_ends_ = last_ends_ = crosses_domains || are_cut ? per_host : 0;
   if (!is_even) last_ends_ = 2 * per_host;
 }
 

@@ -120,3 +120,27 @@ TEST_CASE("uneven replicas: 140 random jobs -> those with some left out, as with
       });
   CHECK(left_out > 20);
 }
+
+TEST_CASE("uneven replicas: a ring that closes inside a domain -> the links of its hosts") {
+  // 180 devices a run are two domains of 72 and a half; four members in the first host.
+  const std::string text = R"(maquette: 1
+name: domains
+cluster:
+  hosts:
+    - {name: h, count: 90, type: gb200-nvl72}
+  fabric: {kind: leaf-spine, link: 400 Gbit/s, latency: 0.6 us, hosts_per_group: 5}
+dnn: {timed: {layers: 12, forward: 1 ms, backward: 2 ms, parameters: 40 MB, boundary: 8 MB}}
+stack: {base: megatron-core}
+training: {sequence: 96, global_batch: 360, micro_batch: 1}
+plan: {tensor: 1, pipeline: {stages: 2}, data: {sharding: zero-1}}
+placement: {order: [tensor, context, data, pipeline]}
+run: {iterations: 2}
+)";
+  each_scenario(
+      1, [&](unsigned) { return text; },
+      [](const std::filesystem::path& file) {
+        REQUIRE(is_uneven(file));
+        const Both both = run_both(file);
+        check_equal(both.folded, both.whole);
+      });
+}
