@@ -7,8 +7,9 @@
 
 namespace sim::training {
 
-// Hosts must be whole numbers of replicas or the reverse, in every run of ranks, or a few replicas
-// in a row must be whole hosts. None where they are not, and where little would be gained.
+// None where replicas share links of hosts and no whole number of them fills hosts in every run of
+// ranks, where a group of data-parallel ranks is not longer than a domain, where a hash chooses
+// paths, and where little would be gained.
 std::optional<ReplicaPlan> uneven_plan(const Job& job, const plan::RankGrid& grid);
 
 }  // namespace sim::training
