@@ -54,14 +54,23 @@ Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) co
   return {cluster_, profile(rank), std::move(members), layout};
 }
 
+// Groups of one stage may choose otherwise: how many members their first host has counts.
 bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
-  for (int stage = 0; stage < job_.plan.stages; ++stage) {
-    const Communicator group = data_communicator(plan, grid_.rank({0, 0, 0, stage}));
-    for (const DataOperation& o : data_plans_[static_cast<std::size_t>(stage)].operations) {
-      if (!group.is_ring(o.operation, Bytes(o.bytes))) return false;
+  std::vector<plan::Coordinates> groups;
+  for (int tensor = 0; tensor < job_.plan.tensor; ++tensor) {
+    for (int context = 0; context < job_.plan.context; ++context) {
+      for (int stage = 0; stage < job_.plan.stages; ++stage) {
+        groups.push_back({tensor, context, 0, stage});
+      }
     }
   }
-  return true;
+  return std::all_of(groups.begin(), groups.end(), [&](const plan::Coordinates& c) {
+    const Communicator group = data_communicator(plan, grid_.rank(c));
+    const auto& operations = data_plans_[static_cast<std::size_t>(c.pipeline)].operations;
+    return std::all_of(operations.begin(), operations.end(), [&](const DataOperation& o) {
+      return group.is_ring(o.operation, Bytes(o.bytes));
+    });
+  });
 }
 
 void JobBuilder::choose_replicas() {

@@ -144,3 +144,28 @@ run: {iterations: 2}
         check_equal(both.folded, both.whole);
       });
 }
+
+TEST_CASE("uneven replicas: groups of which some reduce along trees -> every rank is run") {
+  // Of 6 ranks in a row and hosts of 8, some groups have two members in their first host and
+  // choose rings, others have one.
+  const std::string text = R"(maquette: 1
+name: trees
+cluster:
+  hosts:
+    - {name: h, count: 144, type: mi300x}
+  fabric: {kind: rail-optimized, link: 400 Gbit/s, latency: 0.6 us, hosts_per_group: 5}
+dnn: {name: opt-125m}
+stack: {base: megatron-core}
+training: {sequence: 96, global_batch: 96, micro_batch: 1}
+plan: {tensor: 6, pipeline: {stages: 2}, data: {sharding: none}}
+placement: {order: [tensor, context, data, pipeline]}
+run: {iterations: 2}
+)";
+  each_scenario(
+      1, [&](unsigned) { return text; },
+      [](const std::filesystem::path& file) {
+        CHECK_FALSE(is_uneven(file));
+        const Both both = run_both(file);
+        check_equal(both.folded, both.whole);
+      });
+}
