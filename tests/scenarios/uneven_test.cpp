@@ -152,11 +152,11 @@ TEST_CASE("uneven replicas: groups of which some reduce along trees -> every ran
 name: trees
 cluster:
   hosts:
-    - {name: h, count: 144, type: mi300x}
+    - {name: h, count: 72, type: mi300x}
   fabric: {kind: rail-optimized, link: 400 Gbit/s, latency: 0.6 us, hosts_per_group: 5}
 dnn: {name: opt-125m}
 stack: {base: megatron-core}
-training: {sequence: 96, global_batch: 96, micro_batch: 1}
+training: {sequence: 96, global_batch: 48, micro_batch: 1}
 plan: {tensor: 6, pipeline: {stages: 2}, data: {sharding: none}}
 placement: {order: [tensor, context, data, pipeline]}
 run: {iterations: 2}
