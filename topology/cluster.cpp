@@ -34,8 +34,14 @@ Link Cluster::link(LinkIndex link) const { return state_->network->link(link); }
 std::string Cluster::link_name(LinkIndex link) const { return state_->network->link_name(link); }
 LinkEnds Cluster::ends(LinkIndex link) const { return state_->network->ends(link); }
 int Cluster::tier(LinkIndex link) const { return state_->network->tier(link); }
+std::optional<DeviceIndex> Cluster::device_of(LinkIndex link) const {
+  return state_->network->device_of(link);
+}
 DeviceIndex Cluster::first_device(LinkIndex link) const {
   return state_->network->first_device(link);
+}
+BytesPerSecond Cluster::capacity_below(LinkIndex link) const {
+  return state_->network->capacity_below(link);
 }
 VertexIndex Cluster::vertex_count() const { return state_->network->vertex_count(); }
 std::string Cluster::vertex_name(VertexIndex vertex) const {

@@ -75,6 +75,9 @@ struct Blocks {
   std::int64_t domain = 0;  // a scale-up domain; as host where no domain spans several
   std::int64_t group = 0;   // hosts under one leaf or set of rail leaves; 0: no links join leaves
   std::int64_t pod = 0;     // 0: no links join pods
+  // Links that join one of them to the next tier; those of the next one follow, in the same order.
+  LinkIndex group_links = 0, pod_links = 0;
+  bool shares_host_links = false;  // some link of a host carries what several of its devices send
 };
 
 // Something about the description that cannot be built, or is legal but surprising.
@@ -108,9 +111,15 @@ class Cluster {
   // 0: inside a host, of its NICs or its scale-up domain; 1: between a leaf and its spines or its
   // pod's second tier; 2: between a pod and the core. 0 everywhere in an arbitrary graph.
   int tier(LinkIndex link) const;
+  // The device that alone sends over a link of a host, or alone receives; none where devices share
+  // it, between switches and in an arbitrary graph.
+  std::optional<DeviceIndex> device_of(LinkIndex link) const;
   // Of the host that has the link; or of the group, or pod, whose leaf or second tier it joins to
   // the next tier. 0 in an arbitrary graph.
   DeviceIndex first_device(LinkIndex link) const;
+  // What all links below a leaf's, or a pod's, can bring to it or take from it together: no more
+  // flows through it. Infinite for other links.
+  BytesPerSecond capacity_below(LinkIndex link) const;
   VertexIndex vertex_count() const;
   std::string vertex_name(VertexIndex vertex) const;
   HostIndex host_count() const;

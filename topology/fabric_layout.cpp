@@ -21,8 +21,8 @@ FabricLayout::FabricLayout(const Fabric& fabric, std::int64_t hosts, int nics)
   leaves_ = ((hosts - 1) / hosts_per_leaf_ + 1) * rails_;
   if (leaves_ == 1) return;
   // No up link may be faster than a port.
-  const std::int64_t ports = hosts_per_leaf_ * (is_rail ? 1 : nics);
-  const double ports_up = static_cast<double>(ports) / fabric.oversubscription;
+  ports_ = hosts_per_leaf_ * (is_rail ? 1 : nics);
+  const double ports_up = static_cast<double>(ports_) / fabric.oversubscription;
   branches_ = is_hashed_ ? static_cast<std::int64_t>(std::ceil(ports_up)) : 1;
   const BytesPerSecond up = fabric.link * ports_up / static_cast<double>(branches_);
   links_[0] = {LinkKind::fabric, up, fabric.latency};
@@ -77,6 +77,11 @@ FabricLayout::Pair FabricLayout::pair(std::int64_t number) const {
 std::int64_t FabricLayout::first_host(std::int64_t number) const {
   const std::int64_t below = pair(number / 2).below;
   return plugged(below < leaves_ ? below : first_leaf_below(below - leaves_)).first;
+}
+
+BytesPerSecond FabricLayout::capacity_below(std::int64_t number, BytesPerSecond nic) const {
+  if (tier(number) == 1) return nic * static_cast<double>(ports_);
+  return links_[0].capacity * static_cast<double>(branches_ * leaves_per_pod_);
 }
 
 // A leaf's link names its pod's switch without the pod, which is evident.

@@ -60,6 +60,11 @@ class FabricLayout {
   std::int64_t hosts_per_pod() const {
     return core_branches_ > 0 ? leaves_per_pod_ * hosts_per_leaf_ : 0;
   }
+  std::int64_t links_per_group() const { return 2 * rails_ * branches_; }
+  std::int64_t links_per_pod() const { return 2 * branches_ * core_branches_; }
+  // Of NICs this fast plugged into the leaf, or of the pod's leaves, that the link joins further
+  // up.
+  BytesPerSecond capacity_below(std::int64_t number, BytesPerSecond nic) const;
   bool is_chosen_by_hash() const { return is_hashed_ && (branches_ > 1 || core_branches_ > 1); }
 
   // Numbers of what a pattern names, or has a part of it in the name; and all links of a switch.
@@ -97,6 +102,7 @@ class FabricLayout {
   std::int64_t hosts_ = 0;
   std::int64_t hosts_per_leaf_ = 1;
   std::int64_t rails_ = 1;
+  std::int64_t ports_ = 0;           // of a leaf, for NICs
   std::int64_t branches_ = 0;        // up links of a leaf; 0 with a single leaf
   std::int64_t core_branches_ = 0;   // up links of a second-tier switch; 0 with a single pod
   std::int64_t leaves_per_pod_ = 0;  // 0: one tier of spines

@@ -1,6 +1,7 @@
 // A cluster written as an arbitrary graph: everything is listed.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +25,11 @@ class GraphNetwork : public Network {
   std::string link_name(LinkIndex link) const override;
   LinkEnds ends(LinkIndex link) const override;
   int tier(LinkIndex /*link*/) const override { return 0; }
+  std::optional<DeviceIndex> device_of(LinkIndex /*link*/) const override { return std::nullopt; }
   DeviceIndex first_device(LinkIndex /*link*/) const override { return 0; }
+  BytesPerSecond capacity_below(LinkIndex /*link*/) const override {
+    return BytesPerSecond(std::numeric_limits<double>::infinity());
+  }
   VertexIndex vertex_count() const override;
   std::string vertex_name(VertexIndex vertex) const override;
   HostIndex host_count() const override { return static_cast<HostIndex>(data_.hosts.size()); }

@@ -45,6 +45,23 @@ HostLayout::Nics HostLayout::nics_of_device(int device) const {
   return {before(device), end - before(device)};
 }
 
+std::optional<int> HostLayout::device_of(std::int64_t number) const {
+  using Owner = Link::Owner;
+  const Link link = this->link(number, 0);
+  switch (link.owner) {
+    case Owner::device_scale_up:
+    case Owner::device_pcie:
+      return link.index;
+    case Owner::nic:
+      if (nics_ < devices_) return std::nullopt;
+      return link.index * devices_ / nics_;
+    case Owner::pcie_switch:
+    case Owner::socket:
+      break;
+  }
+  return std::nullopt;
+}
+
 HostLayout::Link HostLayout::link(std::int64_t number, std::int64_t first_position) const {
   using Owner = Link::Owner;
   const auto pair = [](Owner owner, std::int64_t offset) {

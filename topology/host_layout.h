@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "topology/cluster.h"
 
@@ -34,6 +35,10 @@ class HostLayout {
     int first, count;
   };
   Nics nics_of_device(int device) const;
+
+  // The device that alone sends or receives over a link, if there is one.
+  std::optional<int> device_of(std::int64_t number) const;
+  bool shares_links() const { return has_switch_links_ || (nics_ > 0 && nics_ < devices_); }
 
   // Number of a link inside the host. `peer`: position in the domain (mesh).
   std::int64_t scale_up_link(int device) const { return device * scale_up_stride_; }

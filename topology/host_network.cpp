@@ -2,6 +2,7 @@
 #include "topology/host_network.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace topology {
 
@@ -84,6 +85,14 @@ LinkEnds HostNetwork::ends_in_host(const Host& host, std::int64_t number) const 
               hosts_.first_fabric_switch() + static_cast<VertexIndex>(leaf));
 }
 
+std::optional<DeviceIndex> HostNetwork::device_of(LinkIndex link) const {
+  if (link >= hosts_.link_count()) return std::nullopt;
+  const auto [host, number] = hosts_.link(link);
+  const std::optional<int> device = host.group.layout.device_of(number);
+  if (!device) return std::nullopt;
+  return host.device(*device);
+}
+
 DeviceIndex HostNetwork::first_device(LinkIndex link) const {
   if (link < hosts_.link_count()) return hosts_.link(link).host.device(0);
   const auto host = static_cast<HostIndex>(fabric_.first_host(link - hosts_.link_count()));
@@ -92,6 +101,18 @@ DeviceIndex HostNetwork::first_device(LinkIndex link) const {
 
 int HostNetwork::tier(LinkIndex link) const {
   return link < hosts_.link_count() ? 0 : fabric_.tier(link - hosts_.link_count());
+}
+
+// As if all NICs were as fast as the fastest.
+BytesPerSecond HostNetwork::capacity_below(LinkIndex link) const {
+  if (link < hosts_.link_count()) {
+    return BytesPerSecond(std::numeric_limits<double>::infinity());
+  }
+  BytesPerSecond nic;
+  for (const Group& group : hosts_.groups()) {
+    nic = std::max(nic, group.link(LinkKind::nic).capacity);
+  }
+  return fabric_.capacity_below(link - hosts_.link_count(), nic);
 }
 
 VertexIndex HostNetwork::vertex_count() const {
@@ -127,13 +148,20 @@ std::optional<Blocks> HostNetwork::blocks() const {
     return std::max(group.layout.domain_size(), std::int64_t{group.layout.devices()});
   };
   const Group& first = hosts_.groups().front();
+  bool shares_links = false;
   for (const Group& group : hosts_.groups()) {
+    shares_links = shares_links || group.layout.shares_links();
     if (group.layout.devices() != first.layout.devices()) return std::nullopt;
     if (domain_of(group) != domain_of(first)) return std::nullopt;
   }
   const std::int64_t host = first.layout.devices();
-  return Blocks{host, domain_of(first), host * fabric_.hosts_per_group(),
-                host * fabric_.hosts_per_pod()};
+  return Blocks{host,
+                domain_of(first),
+                host * fabric_.hosts_per_group(),
+                host * fabric_.hosts_per_pod(),
+                static_cast<LinkIndex>(fabric_.links_per_group()),
+                static_cast<LinkIndex>(fabric_.links_per_pod()),
+                shares_links};
 }
 
 std::vector<DeviceIndex> HostNetwork::type_borders() const {

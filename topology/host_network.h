@@ -27,7 +27,9 @@ class HostNetwork : public Network {
   std::string link_name(LinkIndex link) const override;
   LinkEnds ends(LinkIndex link) const override;
   int tier(LinkIndex link) const override;
+  std::optional<DeviceIndex> device_of(LinkIndex link) const override;
   DeviceIndex first_device(LinkIndex link) const override;
+  BytesPerSecond capacity_below(LinkIndex link) const override;
   VertexIndex vertex_count() const override;
   std::string vertex_name(VertexIndex vertex) const override;
   HostIndex host_count() const override { return hosts_.host_count(); }

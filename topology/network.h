@@ -23,7 +23,9 @@ class Network {
   virtual std::string link_name(LinkIndex link) const = 0;
   virtual LinkEnds ends(LinkIndex link) const = 0;
   virtual int tier(LinkIndex link) const = 0;
+  virtual std::optional<DeviceIndex> device_of(LinkIndex link) const = 0;
   virtual DeviceIndex first_device(LinkIndex link) const = 0;
+  virtual BytesPerSecond capacity_below(LinkIndex link) const = 0;
   virtual VertexIndex vertex_count() const = 0;
   virtual std::string vertex_name(VertexIndex vertex) const = 0;
   virtual HostIndex host_count() const = 0;

@@ -25,6 +25,10 @@ struct Layout {
   // Members, and hosts, that come between those listed in a ring and are like them: what a listed
   // member sends and receives is the same with and without them. Rings only.
   int ranks_left_out = 0, hosts_left_out = 0;
+  // [listed host] its number among all hosts of the ring; empty: those listed follow each other.
+  // Then hops are those of the whole ring that start and end at listed members. Hosts are listed
+  // with all of their members, and one of the largest is among them.
+  std::vector<int> host_numbers = {};
   int ranks() const { return static_cast<int>(host_of.size()) + ranks_left_out; }
 };
 

@@ -20,7 +20,22 @@ Hosts::Hosts(const Layout& layout) {
     const auto [at, is_new] = index.emplace(host, members.size());
     if (is_new) members.emplace_back();
     members[at->second].push_back(rank);
+    host_of.push_back(static_cast<int>(at->second));
   }
+  numbers = layout.host_numbers;
+  in_ring = count();
+  if (!numbers.empty()) {
+    in_ring += layout.hosts_left_out;
+    return;
+  }
+  for (int host = 0; host < count(); ++host) numbers.push_back(host);
+}
+
+bool Hosts::are_joined(int source, int target) const {
+  const auto number = [&](int rank) {
+    return numbers[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])];
+  };
+  return number(source) == number(target) || (number(source) + 1) % in_ring == number(target);
 }
 
 int Hosts::size_min() const {

@@ -4,8 +4,9 @@
 namespace sim::collective {
 namespace {
 
-// The member number at which ring `ring` enters host `host`. Neighbours differ, the last and the
-// first included, so that a ring leaves a host at another member than it entered.
+// The member number at which ring `ring` enters the host with number `host` of `hosts`. Neighbours
+// differ, the last and the first included, so that a ring leaves a host at another member than it
+// entered.
 int entry(int ring, int host, int hosts) {
   const bool is_odd_one_out = hosts % 2 == 1 && hosts > 1 && host == hosts - 1;
   return is_odd_one_out ? ring - 2 : ring - host % 2;
@@ -28,12 +29,13 @@ void append_path(const Hosts& hosts, int host, int first, int last, std::vector<
 }  // namespace
 
 std::vector<std::vector<int>> rings(const Hosts& hosts) {
-  const int count = hosts.count() == 1 ? 1 : hosts.size_max();
+  const int all = hosts.in_ring;
+  const int count = all == 1 ? 1 : hosts.size_max();
   std::vector<std::vector<int>> result(static_cast<std::size_t>(count));
   for (int ring = 0; ring < count; ++ring) {
     for (int host = 0; host < hosts.count(); ++host) {
-      const int next = (host + 1) % hosts.count();
-      append_path(hosts, host, entry(ring, host, hosts.count()), entry(ring, next, hosts.count()),
+      const int number = hosts.numbers[static_cast<std::size_t>(host)];
+      append_path(hosts, host, entry(ring, number, all), entry(ring, (number + 1) % all, all),
                   result[static_cast<std::size_t>(ring)]);
     }
   }

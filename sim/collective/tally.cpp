@@ -10,10 +10,6 @@ void Tally::add(int source, int target, std::int64_t shares) {
   if (source != target && shares > 0) entries_.push_back({source, target, shares});
 }
 
-void Tally::add_ring(const std::vector<int>& ring, std::int64_t shares) {
-  for (std::size_t i = 0; i < ring.size(); ++i) add(ring[i], ring[(i + 1) % ring.size()], shares);
-}
-
 std::vector<Hop> Tally::hops(Bytes size) const {
   std::vector<Entry> sorted = entries_;
   std::sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {

@@ -13,8 +13,6 @@ class Tally {
   // A share is 1/divisor of the size.
   explicit Tally(std::int64_t divisor) : divisor_(divisor) {}
   void add(int source, int target, std::int64_t shares);
-  // Every member of `ring` to the next one, the last to the first.
-  void add_ring(const std::vector<int>& ring, std::int64_t shares);
   // One hop per (source, target), in that order; rounded once. Whole numbers do not depend on the
   // order of addition.
   std::vector<Hop> hops(Bytes size) const;

@@ -12,6 +12,8 @@ namespace {
 // Steps of a ring, counted as NCCL's tuner does: a pass of n - 1 steps crosses each border once.
 Traffic ring(Operation operation, const Hosts& hosts, const Layout& layout, Bytes size) {
   const int ranks = layout.ranks(), host_count = hosts.count() + layout.hosts_left_out;
+  invariant(layout.host_numbers.empty() || operation != Operation::broadcast,
+            "a broadcast has to start somewhere");
   const std::vector<std::vector<int>> all = rings(hosts);
   const std::int64_t passes = operation == Operation::all_reduce ? 2 : 1;
   const std::int64_t count = static_cast<std::int64_t>(all.size());
@@ -27,7 +29,12 @@ Traffic ring(Operation operation, const Hosts& hosts, const Layout& layout, Byte
     traffic.hops = tally.hops(size);
   } else {
     Tally tally(count * ranks);
-    for (const std::vector<int>& ring : all) tally.add_ring(ring, passes * (ranks - 1));
+    for (const std::vector<int>& ring : all) {
+      for (std::size_t i = 0; i < ring.size(); ++i) {
+        const int source = ring[i], target = ring[(i + 1) % ring.size()];
+        if (hosts.are_joined(source, target)) tally.add(source, target, passes * (ranks - 1));
+      }
+    }
     traffic.hops = tally.hops(size);
   }
   traffic.inter_steps = static_cast<int>(passes) * (host_count - 1);

@@ -28,6 +28,11 @@ Replicas Replicas::all(Replica count) {
   return result;
 }
 
+Replicas::Replicas(Replica count, std::vector<Replica> kept, const std::vector<std::int64_t>& sizes)
+    : count_(count), kept_(std::move(kept)) {
+  for (const std::int64_t size : sizes) sizes_.insert(sizes_.end(), {1, size});
+}
+
 Replicas::Replicas(Replica count, Replica unit, std::vector<Replica> blocks,
                    std::vector<Mark> marks)
     : count_(count), unit_(unit), levels_(blocks.size() + 1), blocks_(std::move(blocks)) {

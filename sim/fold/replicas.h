@@ -24,6 +24,8 @@ class Replicas {
  public:
   // All are kept, each stands for itself.
   static Replicas all(Replica count);
+  // `kept`, ascending, each standing for `sizes` of all.
+  Replicas(Replica count, std::vector<Replica> kept, const std::vector<std::int64_t>& sizes);
   // `unit`: that many replicas in a row are kept or left together, each for itself (those of one
   // host). `blocks`: sizes of the nested blocks in replicas, ascending, each a multiple of the unit
   // and of the one before; a last block may be incomplete.

@@ -101,10 +101,11 @@ collective::Hardware::Generation generation_of(const profile::DeviceType& device
 }  // namespace
 
 Communicator::Communicator(const topology::Cluster& cluster, const Profile& profile,
-                           std::vector<DeviceIndex> members, int ranks_left_out, int hosts_left_out)
-    : cluster_(&cluster), profile_(&profile), members_(std::move(members)) {
-  layout_.ranks_left_out = ranks_left_out;
-  layout_.hosts_left_out = hosts_left_out;
+                           std::vector<DeviceIndex> members, collective::Layout layout)
+    : cluster_(&cluster),
+      profile_(&profile),
+      members_(std::move(members)),
+      layout_(std::move(layout)) {
   inside_domain_ = true;
   for (const DeviceIndex member : members_) {
     const topology::Device device = cluster.device(member);

@@ -38,9 +38,10 @@ class Communicator {
  public:
   using Profile = calibrate::profile::Profile;
 
-  // `members` in ring order; some of them, and their hosts, may be left out (collective::Layout).
+  // `members` in ring order. `layout` without hosts, which follow from the members: some of these,
+  // and of their hosts, may be left out.
   Communicator(const topology::Cluster& cluster, const Profile& profile,
-               std::vector<DeviceIndex> members, int ranks_left_out = 0, int hosts_left_out = 0);
+               std::vector<DeviceIndex> members, collective::Layout layout = {});
 
   // The path of an operation of this size, and its cost. The path lives as long as the
   // communicator. Inside one scale-up domain the profile's measured curve gives the time, where it

@@ -87,7 +87,7 @@ StreamId JobBuilder::group_stream(const GroupSpec& spec) {
   builder_.stream(stream).size = spec.size;
   // Paths come first, so that programs do not depend on the number of members.
   std::vector<SystemBuilder::FootprintSpec> footprints;
-  for (const Path* path : paths) footprints.push_back(builder_.path(*path, spec.count_of));
+  for (const Path* path : paths) footprints.push_back(builder_.path(*path, spec.bearers_of));
   for (SystemBuilder::SlotSpec& slot : members.slots) {
     for (SystemBuilder::MemberSpec& member : slot.members) {
       member.footprint += static_cast<std::int32_t>(paths.size());

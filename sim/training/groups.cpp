@@ -24,7 +24,7 @@ void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs,
       },
       .transfer = Category::exposed_tensor,
       .late = Category::wait,
-      .count_of = count_for(lane.ranks.front()),
+      .bearers_of = bearers_for(lane.ranks.front()),
       .size = lane.size,
   });
   for (const DeviceIndex member : tensor_[static_cast<std::size_t>(index)]->members()) {
@@ -138,7 +138,7 @@ void JobBuilder::make_send(int index, bool to_next) {
   const StreamId stream = builder_.add_stream(lane_label(lane, name), program, lane.ranks.front());
   builder_.set_slots(stream, {{{{lane.compute, 0}}, Category::other, Category::other}});
   builder_.set_footprints(stream, {builder_.multiprocessors_of(devices(lane.ranks)),
-                                   builder_.path(path, count_for(lane.ranks.front()))});
+                                   builder_.path(path, bearers_for(lane.ranks.front()))});
   builder_.stream(stream).size = lane.size;
   (to_next ? send_next_ : send_previous_)[static_cast<std::size_t>(index)] = stream;
   if (is_recorded(lane)) record(stream, index, name);
@@ -180,7 +180,7 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
             if (operation.update) waits.push_back(m.optimizer_done(*operation.update));
             return waits;
           },
-      .count_of = [this](const ResourceOrigin& o) { return alike(o) > 0 ? 1 : 0; },
+      .bearers_of = bearers_of_ring(),
   });
   bool has_record = false;
   for (const int rank : ranks) {
@@ -237,7 +237,7 @@ void JobBuilder::make_embedding() {
         .milestones = [this](std::size_t round, int stage) -> std::vector<int> {
           return {milestones_of(stage).passes_done(static_cast<int>(round))};
         },
-        .count_of = count_for(rank),
+        .bearers_of = bearers_for(rank),
         .size = result_.lanes[static_cast<std::size_t>(lane_at(rank))].size,
     });
     for (const int r : {rank, other}) {

@@ -147,6 +147,7 @@ JobSystem HandBuilder::build() {
   }
   result_.system = builder_.take(job_.iterations);
   result_.origins = builder_.origins();
+  result_.most_through = builder_.most_through();
   result_.alike.assign(result_.origins.size(), 1);
   result_.amounts = SystemBuilder::amounts(result_.system);
   return std::move(result_);

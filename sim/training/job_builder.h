@@ -26,8 +26,12 @@ class JobBuilder {
  public:
   using Profile = calibrate::profile::Profile;
 
-  explicit JobBuilder(const Job& job)
-      : job_(job), cluster_(*job.cluster), grid_(job.plan), builder_(job) {}
+  JobBuilder(const Job& job, bool may_be_uneven)
+      : job_(job),
+        may_be_uneven_(may_be_uneven),
+        cluster_(*job.cluster),
+        grid_(job.plan),
+        builder_(job) {}
 
   JobSystem build();
 
@@ -41,7 +45,7 @@ class JobBuilder {
     // Milestones of a member's lane that a step waits for.
     std::function<std::vector<int>(std::size_t step, int stage)> milestones;
     Category transfer = Category::other, late = Category::other;
-    SystemBuilder::CountOf count_of;
+    SystemBuilder::BearersOf bearers_of;
     std::int64_t size = 1;  // groups that it stands for
   };
   struct GroupMembers {
@@ -64,7 +68,8 @@ class JobBuilder {
   std::int64_t replica_index(int rank) const {
     return plan_.replicas.index_of(grid_.coordinates(rank).data);
   }
-  SystemBuilder::CountOf count_for(int rank) const;
+  SystemBuilder::BearersOf bearers_for(int rank) const;
+  SystemBuilder::BearersOf bearers_of_ring() const;
   std::int64_t alike(const ResourceOrigin& origin) const;
   void find_disturbed();
   bool is_any_disturbed(const std::vector<int>& ranks) const;
@@ -116,6 +121,7 @@ class JobBuilder {
   bool has_embedding_reduction() const;
 
   const Job& job_;
+  const bool may_be_uneven_;  // replica_plan()
   const topology::Cluster& cluster_;
   plan::RankGrid grid_;
   SystemBuilder builder_;

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/training/disturbance.h"
 #include "sim/training/job_builder.h"
+#include "sim/training/never_binding.h"
 
 namespace sim::training {
 
@@ -156,6 +158,7 @@ JobSystem JobBuilder::build() {
   find_disturbed();
   make_stages();
   choose_replicas();
+  result_.is_uneven = plan_.uneven.has_value();
   const std::int64_t ranks =
       static_cast<std::int64_t>(plan_.replicas.kept_count()) * (grid_.ranks() / job_.plan.data);
   if (ranks > job_.ranks_max) {
@@ -177,10 +180,33 @@ JobSystem JobBuilder::build() {
     result_.amounts[r] += merged_amounts_[r];
   }
   result_.origins = builder_.origins();
+  result_.most_through = builder_.most_through();
   for (const ResourceOrigin& origin : result_.origins) result_.alike.push_back(alike(origin));
   return std::move(result_);
 }
 
-JobSystem job_system(const Job& job) { return JobBuilder(job).build(); }
+namespace {
+
+// Whether a link between switches that nothing disturbs can be what a flow waits for.
+bool may_fabric_bind(const Job& job, const JobSystem& system) {
+  std::set<std::int32_t> disturbed;
+  for (const network::CapacityChange& c : system.system.changes) disturbed.insert(c.resource);
+  const std::vector<char> may = may_bind(system.system, system.most_through);
+  for (std::size_t r = 0; r < may.size(); ++r) {
+    const ResourceOrigin& origin = system.origins[r];
+    if (!may[r] || origin.kind != ResourceOrigin::Kind::link) continue;
+    const bool is_between_switches = job.cluster->tier(origin.index) > 0;
+    if (is_between_switches && !disturbed.contains(static_cast<std::int32_t>(r))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+JobSystem job_system(const Job& job) {
+  JobSystem system = JobBuilder(job, true).build();
+  if (!system.is_uneven || system.too_large || !may_fabric_bind(job, system)) return system;
+  return JobBuilder(job, false).build();
+}
 
 }  // namespace sim::training

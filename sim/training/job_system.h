@@ -43,10 +43,11 @@ struct JobSystem {
   network::System system;
   std::vector<Lane> lanes;
   std::vector<RecordedStream> recorded;
-  std::vector<ResourceOrigin> origins;    // [resource]
-  std::vector<std::int64_t> alike;        // [resource] how many it stands for
-  std::vector<Int128> amounts;            // [resource] through it in one iteration, in 10^-6 bytes
-  std::map<std::string, JobCosts> costs;  // by device type
+  std::vector<ResourceOrigin> origins;     // [resource]
+  std::vector<std::int64_t> alike;         // [resource] how many it stands for
+  std::vector<std::int64_t> most_through;  // [resource] SystemBuilder::most_through()
+  std::vector<Int128> amounts;             // [resource] through it in one iteration, in 10^-6 bytes
+  std::map<std::string, JobCosts> costs;   // by device type
   std::vector<std::string> extrapolated;
   // Of each replica, where those with draws stand for all; empty: every replica has its own.
   std::vector<FinishLine> finish_lines;
@@ -56,6 +57,8 @@ struct JobSystem {
   int rounds = 1;
   Pipelining pipelining;
   std::vector<std::int32_t> round_ends;
+  // It is that of the whole job only if no link between switches can bind, but disturbed ones.
+  bool is_uneven = false;
   std::optional<TooLarge> too_large;  // then nothing else is there
 };
 

@@ -36,25 +36,47 @@ std::vector<DeviceIndex> JobBuilder::data_group(const ReplicaPlan& plan, int ran
 }
 
 Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) const {
+  if (plan.uneven) {
+    const ListedMembers listed = plan.uneven->listed(rank);
+    const auto members = static_cast<int>(listed.replicas.size());
+    const auto hosts = static_cast<int>(listed.host_numbers.size());
+    const collective::Layout layout{.host_of = {},
+                                    .ranks_left_out = job_.plan.data - members,
+                                    .hosts_left_out = listed.hosts - hosts,
+                                    .host_numbers = listed.host_numbers};
+    return {cluster_, profile(rank), devices(along_data(rank, listed.replicas)), layout};
+  }
   std::vector<DeviceIndex> members = data_group(plan, rank);
   const auto left_out = static_cast<int>(plan.replicas.count()) - static_cast<int>(members.size());
-  return {cluster_, profile(rank), std::move(members), left_out, left_out / plan.members_per_host};
+  const collective::Layout layout{.host_of = {},
+                                  .ranks_left_out = left_out,
+                                  .hosts_left_out = left_out / plan.members_per_host};
+  return {cluster_, profile(rank), std::move(members), layout};
 }
 
+// Groups of one stage may choose otherwise: how many members their first host has counts.
 bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
-  for (int stage = 0; stage < job_.plan.stages; ++stage) {
-    const Communicator group = data_communicator(plan, grid_.rank({0, 0, 0, stage}));
-    for (const DataOperation& o : data_plans_[static_cast<std::size_t>(stage)].operations) {
-      if (!group.is_ring(o.operation, Bytes(o.bytes))) return false;
+  std::vector<plan::Coordinates> groups;
+  for (int tensor = 0; tensor < job_.plan.tensor; ++tensor) {
+    for (int context = 0; context < job_.plan.context; ++context) {
+      for (int stage = 0; stage < job_.plan.stages; ++stage) {
+        groups.push_back({tensor, context, 0, stage});
+      }
     }
   }
-  return true;
+  return std::all_of(groups.begin(), groups.end(), [&](const plan::Coordinates& c) {
+    const Communicator group = data_communicator(plan, grid_.rank(c));
+    const auto& operations = data_plans_[static_cast<std::size_t>(c.pipeline)].operations;
+    return std::all_of(operations.begin(), operations.end(), [&](const DataOperation& o) {
+      return group.is_ring(o.operation, Bytes(o.bytes));
+    });
+  });
 }
 
 void JobBuilder::choose_replicas() {
   // Two copies of a part are reduced over two stages: no ring of replicas alone.
   const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
-  plan_ = replica_plan(job_, grid_);
+  plan_ = replica_plan(job_, grid_, may_be_uneven_);
   if (is_both || (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_))) {
     plan_ = {};
     plan_.replicas = fold::Replicas::all(job_.plan.data);
@@ -76,12 +98,26 @@ void JobBuilder::list_ranks() {
   std::sort(ranks_.begin(), ranks_.end());
 }
 
-// How many lanes like that of `rank` load a link: those of its replica's block.
-SystemBuilder::CountOf JobBuilder::count_for(int rank) const {
-  return [this, index = static_cast<std::size_t>(replica_index(rank))](const ResourceOrigin& o) {
-    if (o.kind != ResourceOrigin::Kind::link) return 1;
+// What lanes like that of `rank` load, and how many of them: a link that replicas share, those of
+// its replica's block.
+SystemBuilder::BearersOf JobBuilder::bearers_for(int rank) const {
+  return [this, index = static_cast<std::size_t>(replica_index(rank))](
+             const ResourceOrigin& o, const SystemBuilder::AddBearer& add) {
+    if (o.kind != ResourceOrigin::Kind::link) return add(o, 1);
     const auto tier = static_cast<std::size_t>(cluster_.tier(o.index));
-    return static_cast<std::int32_t>(plan_.replicas.size(index, plan_.level_of_tier[tier]));
+    if (!plan_.uneven || tier == 0) {
+      return add(o, plan_.replicas.size(index, plan_.level_of_tier[tier]));
+    }
+    plan_.uneven->each_alike(index, tier, o.index, cluster_.first_device(o.index),
+                             [&](topology::LinkIndex link, std::int64_t count) {
+                               add({ResourceOrigin::Kind::link, link}, count);
+                             });
+  };
+}
+
+SystemBuilder::BearersOf JobBuilder::bearers_of_ring() const {
+  return [this](const ResourceOrigin& o, const SystemBuilder::AddBearer& add) {
+    if (alike(o) > 0) add(o, 1);
   };
 }
 
@@ -91,9 +127,16 @@ std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
   const DeviceIndex first = is_link ? cluster_.first_device(origin.index) : origin.index;
   if (plan_.replicas.are_all_kept() || first >= grid_.ranks()) return 1;
   const auto tier = is_link ? static_cast<std::size_t>(cluster_.tier(origin.index)) : 0;
+  if (plan_.uneven && tier > 0) {
+    const Parts& parts = plan_.uneven->parts(tier);
+    return parts.alike(first / parts.size);
+  }
   const std::size_t level = plan_.level_of_tier[tier], all = plan_.replicas.levels();
   if (level == all) return 1;
-  const Replica replica = grid_.coordinates(first).data;
+  // A host's link is simulated with the replica that alone has it, or with all that share it.
+  const DeviceIndex owner = is_link ? cluster_.device_of(origin.index).value_or(first) : first;
+  if (owner >= grid_.ranks()) return 1;
+  const Replica replica = grid_.coordinates(owner).data;
   const auto kept = plan_.replicas.kept();
   const auto found = std::lower_bound(kept.begin(), kept.end(), replica);
   const Replica end = replica + (level == 0 ? 1 : plan_.block_of_tier[tier]);

@@ -248,13 +248,16 @@ void JobBuilder::count_merged(int index, const LanePrograms& programs) {
   for (const auto& [what, times] : programs.merged) {
     const Communicator& tensor = *tensor_[static_cast<std::size_t>(index)];
     const Path& path = *tensor.cost(what.first, Bytes(what.second)).first;
-    const SystemBuilder::CountOf count = count_for(static_cast<int>(tensor.members().front()));
+    const auto bearers_of = bearers_for(static_cast<int>(tensor.members().front()));
     for (const auto& [link, bytes] : path.links) {
-      const auto resource = static_cast<std::size_t>(builder_.link(link));
-      if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
-      merged_amounts_[resource] +=
-          Int128{std::llround(bytes * what.second * SystemBuilder::amounts_per_byte)} * times *
-          count({ResourceOrigin::Kind::link, link});
+      const Int128 amount =
+          Int128{std::llround(bytes * what.second * SystemBuilder::amounts_per_byte)} * times;
+      bearers_of({ResourceOrigin::Kind::link, link},
+                 [&](const ResourceOrigin& bearer, std::int64_t count) {
+                   const auto resource = static_cast<std::size_t>(builder_.link(bearer.index));
+                   if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
+                   merged_amounts_[resource] += amount * count;
+                 });
     }
   }
 }

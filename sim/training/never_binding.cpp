@@ -32,8 +32,9 @@ std::vector<std::int64_t> largest_uses(const network::Program& program) {
   return largest;
 }
 
-// Resources whose capacity may matter: what could be held of them at once exceeds it.
-std::vector<char> may_bind(const System& system) {
+}  // namespace
+
+std::vector<char> may_bind(const System& system, std::span<const std::int64_t> most_through) {
   std::vector<std::vector<std::int64_t>> largest;  // [program]
   for (const network::Program& program : system.programs) largest.push_back(largest_uses(program));
   const std::vector<network::ProgramNames> names(system.programs.begin(), system.programs.end());
@@ -66,19 +67,25 @@ std::vector<char> may_bind(const System& system) {
     capacity = std::min(capacity, change.capacity);
   }
   for (std::size_t r = 0; r < result.size(); ++r) {
-    if (bound[r] > lowest[r]) result[r] = 1;
+    const bool is_wide = !most_through.empty() && most_through[r] <= lowest[r];
+    if (bound[r] > lowest[r] && !is_wide) result[r] = 1;
   }
   return result;
 }
 
-}  // namespace
-
-void drop_never_binding(System& system) {
-  std::vector<char> is_kept = may_bind(system);
+void drop_never_binding(System& system, std::span<const std::int64_t> most_through) {
+  std::vector<char> is_kept = may_bind(system, most_through);
   system.is_passive.assign(is_kept.size(), 0);
   for (const std::int32_t r : system.observed) {
     const auto resource = static_cast<std::size_t>(r);
-    system.is_passive[resource] = is_kept[resource] ? 0 : 1;
+    if (is_kept[resource]) continue;
+    // What comes through it may still ask for more than its capacity, at a rate that it never has.
+    system.is_passive[resource] = 1;
+    system.capacity[resource] = INT64_MAX;
+  }
+  for (network::CapacityChange& change : system.changes) {
+    const auto resource = static_cast<std::size_t>(change.resource);
+    if (system.is_passive[resource]) change.capacity = INT64_MAX;
   }
   std::vector<Coefficient> kept;
   for (network::Footprint& footprint : system.footprints) {

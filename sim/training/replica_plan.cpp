@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/training/replica_marks.h"
+#include "sim/training/uneven_plan.h"
+
 namespace sim::training {
 
-using fold::Mark;
 using fold::Replica;
 using topology::DeviceIndex;
 
@@ -22,9 +24,9 @@ class Planner {
   Planner(const Job& job, const plan::RankGrid& grid)
       : job_(job),
         cluster_(*job.cluster),
-        stride_(grid.stride(plan::Dimension::data)),
-        count_(grid.extent(plan::Dimension::data)),
-        ranks_(grid.ranks()) {}
+        geometry_(grid),
+        stride_(geometry_.stride),
+        count_(geometry_.count) {}
 
   std::optional<ReplicaPlan> run();
 
@@ -32,30 +34,21 @@ class Planner {
   Fit fit(std::int64_t part) const;
   bool hosts_are_exchangeable(const topology::Blocks& blocks) const;
   bool add_tier(std::size_t tier, std::int64_t part);
-  Replica replica_of(std::int64_t rank) const { return rank / stride_ % count_; }
-  void mark(Replica first, Replica last);
-  void disturb(Replica first, Replica last) {
-    mark(first, last);
-    plan_.disturbed.emplace_back(first, last);
-  }
-  void mark_disturbances();
-  void mark_types();
-  bool mark_sample();
 
   const Job& job_;
   const topology::Cluster& cluster_;
-  const std::int64_t stride_, count_, ranks_;
+  const ReplicaGeometry geometry_;
+  const std::int64_t stride_, count_;
   Replica unit_ = 1;
   std::vector<Replica> blocks_;
-  std::vector<Mark> marks_;
   ReplicaPlan plan_;
 };
 
 Fit Planner::fit(std::int64_t part) const {
-  const std::int64_t span = stride_ * count_;
+  const std::int64_t span = geometry_.span();
   if (stride_ % part == 0) return Fit::each_in_its_own;
   if (part % span == 0) return Fit::all_in_one;
-  const bool is_topmost = span == ranks_;
+  const bool is_topmost = geometry_.runs() == 1;
   if (part % stride_ == 0 && (span % part == 0 || is_topmost)) return Fit::blocks;
   return Fit::none;
 }
@@ -97,43 +90,6 @@ bool Planner::add_tier(std::size_t tier, std::int64_t part) {
   return true;
 }
 
-void Planner::mark(Replica first, Replica last) {
-  marks_.push_back(
-      {first, std::min<Replica>(last, count_), static_cast<std::int32_t>(marks_.size())});
-}
-
-// Each of the first replicas for itself; false: they tell nothing of the others.
-bool Planner::mark_sample() {
-  if (!marks_.empty()) return false;  // by types of devices
-  for (Replica r = 0; r < std::min<Replica>(job_.jitter.replicas, count_); ++r) mark(r, r + 1);
-  plan_.is_sample = true;
-  return true;
-}
-
-void Planner::mark_disturbances() {
-  for (const Disturbance& d : job_.disturbances) {
-    if (d.kind != Disturbance::Kind::link) {
-      if (d.index < ranks_) disturb(replica_of(d.index), replica_of(d.index) + 1);
-      continue;
-    }
-    const auto tier = static_cast<std::size_t>(cluster_.tier(d.index));
-    const DeviceIndex first = cluster_.first_device(d.index);
-    if (first >= ranks_ || plan_.level_of_tier[tier] == SIZE_MAX) continue;
-    const Replica replicas = tier == 0 ? plan_.members_per_host : plan_.block_of_tier[tier];
-    disturb(replica_of(first), replica_of(first) + replicas);
-  }
-}
-
-void Planner::mark_types() {
-  for (const DeviceIndex border : cluster_.type_borders()) {
-    const std::int64_t inside = border % (stride_ * count_);
-    if (border >= ranks_ || inside == 0) continue;
-    const Replica at = inside / stride_;
-    if (inside % stride_ != 0) mark(at, at + 1);
-    mark(inside % stride_ == 0 ? at : at + 1, count_);
-  }
-}
-
 std::optional<ReplicaPlan> Planner::run() {
   const std::optional<topology::Blocks> blocks = cluster_.blocks();
   if (!blocks || count_ < 4) return std::nullopt;
@@ -146,25 +102,35 @@ std::optional<ReplicaPlan> Planner::run() {
   plan_.members_per_host = static_cast<int>(std::max<std::int64_t>(blocks->host / stride_, 1));
   if (!hosts_are_exchangeable(*blocks)) return std::nullopt;
   if (!add_tier(1, blocks->group) || !add_tier(2, blocks->pod)) return std::nullopt;
-  mark_types();
-  if (job_.jitter.is_on() && !mark_sample()) return std::nullopt;
-  mark_disturbances();
-  plan_.replicas = fold::Replicas(count_, unit_, blocks_, std::move(marks_));
+  ReplicaMarks marks(job_, geometry_, *blocks);
+  marks.add_types();
+  plan_.is_sample = job_.jitter.is_on();
+  if (plan_.is_sample && !marks.add_sample()) return std::nullopt;
+  marks.add_disturbances();
+  plan_.disturbed = marks.disturbed();
+  plan_.replicas = fold::Replicas(count_, unit_, blocks_, marks.marks());
   for (std::size_t& level : plan_.level_of_tier) {
     if (level == SIZE_MAX) level = plan_.replicas.levels();
   }
-  // A sample is what the user asks for; a few replicas less than all are not worth one.
-  const double share_max = plan_.is_sample ? 0.8 : 0.5;
-  const auto kept = static_cast<double>(plan_.replicas.kept().size());
-  if (kept > share_max * static_cast<double>(count_)) return std::nullopt;
+  if (!is_worth_it(plan_)) return std::nullopt;
   return std::move(plan_);
 }
 
 }  // namespace
 
-ReplicaPlan replica_plan(const Job& job, const plan::RankGrid& grid) {
+// A sample is what the user asks for; a few replicas less than all are not worth one.
+bool is_worth_it(const ReplicaPlan& plan) {
+  const double share_max = plan.is_sample ? 0.8 : 0.5;
+  const auto kept = static_cast<double>(plan.replicas.kept_count());
+  return kept <= share_max * static_cast<double>(plan.replicas.count());
+}
+
+ReplicaPlan replica_plan(const Job& job, const plan::RankGrid& grid, bool may_be_uneven) {
   if (job.folds) {
     if (auto plan = Planner(job, grid).run()) return std::move(*plan);
+    if (may_be_uneven) {
+      if (auto plan = uneven_plan(job, grid)) return std::move(*plan);
+    }
   }
   ReplicaPlan plan;
   plan.replicas = fold::Replicas::all(grid.extent(plan::Dimension::data));

@@ -57,7 +57,7 @@ std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
   if (system.too_large) return *system.too_large;
   const std::vector<ObservedLinks> links = link_classes(job, system, 20);
   for (const ObservedLinks& observed : links) system.system.observed.push_back(observed.resource);
-  drop_never_binding(system.system);
+  drop_never_binding(system.system, system.most_through);
   fold::Folded folding(system.system);
   auto outcome = network::run(system.system, {job.folds ? &folding : nullptr, job.skips});
   if (auto* stuck = std::get_if<Stuck>(&outcome)) return std::move(*stuck);

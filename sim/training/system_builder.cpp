@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -78,18 +79,31 @@ SystemBuilder::FootprintSpec SystemBuilder::memory_of(std::span<const DeviceInde
   return spec;
 }
 
-SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path, const CountOf& count_of) {
+SystemBuilder::FootprintSpec SystemBuilder::path(const Path& path, const BearersOf& bearers_of) {
   FootprintSpec spec;
   const auto add = [&](const ResourceOrigin& origin, double bytes) {
-    const std::int32_t count = count_of ? count_of(origin) : 1;
-    if (count == 0) return;
-    spec.push_back(
-        {resource(origin), count,
-         std::llround(bytes / path.reference * static_cast<double>(Coefficient::coefficient_one))});
+    const std::int64_t coefficient =
+        std::llround(bytes / path.reference * static_cast<double>(Coefficient::coefficient_one));
+    const auto add_bearer = [&](const ResourceOrigin& bearer, std::int64_t count) {
+      spec.push_back({resource(bearer), static_cast<std::int32_t>(count), coefficient});
+    };
+    if (!bearers_of) return add_bearer(origin, 1);
+    bearers_of(origin, add_bearer);
   };
   for (const auto& [l, bytes] : path.links) add({ResourceOrigin::Kind::link, l}, bytes);
   for (const auto& [d, bytes] : path.memory) add({ResourceOrigin::Kind::memory, d}, bytes);
   return spec;
+}
+
+std::vector<std::int64_t> SystemBuilder::most_through() const {
+  std::vector<std::int64_t> result;
+  for (const ResourceOrigin& origin : origins_) {
+    const bool is_link = origin.kind == ResourceOrigin::Kind::link;
+    const BytesPerSecond below = is_link ? cluster_.capacity_below(origin.index)
+                                         : BytesPerSecond(std::numeric_limits<double>::infinity());
+    result.push_back(std::isinf(below.value()) ? INT64_MAX : to_bytes_per_second(below));
+  }
+  return result;
 }
 
 std::vector<Int128> SystemBuilder::amounts(const network::System& system) {

@@ -35,8 +35,10 @@ class SystemBuilder {
   };
   using FootprintSpec = std::vector<network::Coefficient>;
 
-  // Of how many streams like one a resource carries the load; 0: the resource is left out.
-  using CountOf = std::function<std::int32_t(const ResourceOrigin&)>;
+  // Which simulated resources a stream loads where its path has a resource, and for how many
+  // streams like it each carries the load.
+  using AddBearer = std::function<void(const ResourceOrigin& bearer, std::int64_t count)>;
+  using BearersOf = std::function<void(const ResourceOrigin&, const AddBearer&)>;
 
   explicit SystemBuilder(const Job& job) : job_(job), cluster_(*job.cluster) {}
 
@@ -71,13 +73,17 @@ class SystemBuilder {
 
   FootprintSpec multiprocessors_of(std::span<const DeviceIndex> devices);
   FootprintSpec memory_of(std::span<const DeviceIndex> devices);
-  FootprintSpec path(const Path& path, const CountOf& count = nullptr);
+  FootprintSpec path(const Path& path, const BearersOf& bearers_of = nullptr);
 
   void change(network::CapacityChange change) { system_.changes.push_back(change); }
   std::span<const network::CapacityChange> changes() const { return system_.changes; }
   std::int64_t capacity(std::int32_t resource) const {
     return system_.capacity[static_cast<std::size_t>(resource)];
   }
+
+  // [resource] the most that can come through it, by what is around it; INT64_MAX where that says
+  // nothing.
+  std::vector<std::int64_t> most_through() const;
 
   static constexpr double amounts_per_byte = 1e6;
   // Millionths of a byte (or of work) through every resource in one iteration: [resource]. Rounded

@@ -1,10 +1,7 @@
 // Jobs of which one rank a class is run against the same jobs with every rank run.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <random>
-
-#include "tests/scenarios/run_scenario.h"
+#include "tests/scenarios/folded_jobs.h"
 
 using namespace sim;
 
@@ -15,9 +12,9 @@ struct Shape {
   int devices;
 };
 
-class RandomScenario {
+class RandomScenario : Choices {
  public:
-  explicit RandomScenario(unsigned seed) : random_(seed) {}
+  explicit RandomScenario(unsigned seed) : Choices(seed) {}
 
   std::string text() {
     const Shape shape = pick<Shape>({{"hgx-h100", 8},
@@ -72,11 +69,6 @@ class RandomScenario {
   }
 
  private:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  template <class T>
-  T pick(std::vector<T> choices) {
-    return choices[static_cast<std::size_t>(below(static_cast<int>(choices.size())))];
-  }
   std::string fabric() {
     const char* kind =
         pick<const char*>({"one-switch", "leaf-spine", "rail-optimized", "fat-tree"});
@@ -102,59 +94,13 @@ class RandomScenario {
     }
     return text;
   }
-
-  std::mt19937_64 random_;
 };
-
-struct Both {
-  training::Result folded, whole;
-};
-
-Both run_both(const std::filesystem::path& file,
-              const std::vector<scenario::Override>& overrides = {}) {
-  return {run_scenario(file, overrides).result, run_scenario(file, overrides, false, false).result};
-}
-
-void check_equal(const training::Result& folded, const training::Result& whole) {
-  REQUIRE(folded.iterations_ps == whole.iterations_ps);
-  REQUIRE(folded.fingerprint == whole.fingerprint);
-  REQUIRE(folded.time_rank == whole.time_rank);
-  REQUIRE(folded.time == whole.time);
-  REQUIRE(folded.fold.tasks == whole.fold.tasks);
-  REQUIRE(folded.fold.ranks == whole.fold.ranks);
-  REQUIRE(folded.links.size() == whole.links.size());
-  for (std::size_t i = 0; i < folded.links.size(); ++i) {
-    CAPTURE(whole.links[i].example);
-    REQUIRE(folded.links[i].example == whole.links[i].example);
-    REQUIRE(folded.links[i].count == whole.links[i].count);
-    REQUIRE(folded.links[i].bytes == whole.links[i].bytes);
-    REQUIRE(folded.links[i].utilization_mean == whole.links[i].utilization_mean);
-    REQUIRE(folded.links[i].load == whole.links[i].load);
-  }
-  REQUIRE(folded.tracks.size() == whole.tracks.size());
-  for (std::size_t i = 0; i < folded.tracks.size(); ++i) {
-    REQUIRE(folded.tracks[i].rank == whole.tracks[i].rank);
-    REQUIRE(folded.tracks[i].spans.size() == whole.tracks[i].spans.size());
-    for (std::size_t s = 0; s < folded.tracks[i].spans.size(); ++s) {
-      REQUIRE(folded.tracks[i].spans[s].start_ps == whole.tracks[i].spans[s].start_ps);
-      REQUIRE(folded.tracks[i].spans[s].end_ps == whole.tracks[i].spans[s].end_ps);
-    }
-  }
-}
 
 // visit(file) for so many random scenarios.
 template <class Visit>
 void each_random_scenario(unsigned count, Visit visit) {
-  const auto file = std::filesystem::temp_directory_path() /
-                    fmt::format("maquette-folded-{}.yaml", std::random_device()());
-  for (unsigned seed = 0; seed < count; ++seed) {
-    CAPTURE(seed);
-    const std::string text = RandomScenario(seed).text();
-    CAPTURE(text);
-    std::ofstream(file) << text;
-    visit(file);
-  }
-  std::filesystem::remove(file);
+  each_scenario(
+      count, [](unsigned seed) { return RandomScenario(seed).text(); }, visit);
 }
 
 }  // namespace

@@ -257,6 +257,65 @@ TEST_CASE("numbers of a pattern: all that match, few others") {
   CHECK(text("h[3", "h").empty());
 }
 
+TEST_CASE("blocks: links of groups and pods follow each other") {
+  Description d = description_of(crossbar_host(), 12, fabric_of(Kind::rail_optimized, 4));
+  Cluster cluster(d);
+  CHECK(cluster.blocks()->group_links == 16);  // up and down of 8 rail leaves
+  const LinkIndex first = cluster.links_of_part("leaf0.up").at(0);
+  CHECK(cluster.link_name(first + 16) == "leaf8.up");
+  CHECK(cluster.first_device(first + 16) == 32);
+  d.fabric = fabric_of(Kind::fat_tree, 2);
+  d.fabric.leaves_per_pod = 3;
+  cluster = Cluster(d);
+  CHECK(cluster.blocks()->group_links == 2);
+  CHECK(cluster.blocks()->pod_links == 2);
+  CHECK(cluster.link_name(cluster.links_of_part("pod0.down").at(0) + 2) == "pod1.down");
+}
+
+TEST_CASE("links between switches: no more than the NICs below comes through") {
+  Description d = description_of(crossbar_host(), 12, fabric_of(Kind::rail_optimized, 4));
+  d.fabric.oversubscription = 2;
+  const auto of = [&](const char* name, bool is_below) {
+    const Cluster cluster(d);
+    const LinkIndex link = cluster.links_of_part(name).at(0);
+    return (is_below ? cluster.capacity_below(link) : cluster.link(link).capacity).value() / 50e9;
+  };
+  CHECK(of("leaf3.up", true) == approximately(4.0));  // a NIC of each host, at half a port each
+  CHECK(of("leaf3.up", false) == approximately(2.0));
+  d.fabric = fabric_of(Kind::fat_tree, 2);
+  d.fabric.leaves_per_pod = 3;
+  d.fabric.oversubscription = 2;
+  CHECK(of("leaf3.down", true) == approximately(16.0));
+  CHECK(of("leaf3.down", false) == approximately(8.0));
+  CHECK(of("pod0.up", true) == approximately(24.0));
+  CHECK(of("pod0.up", false) == approximately(24.0));
+}
+
+TEST_CASE("links of a host: the device that alone has them") {
+  const auto owner = [](const HostType& type, const char* name) {
+    const Cluster cluster(description_of(type, 2, fabric_of(Kind::leaf_spine, 1)));
+    const auto device = cluster.device_of(cluster.links_of_part(name).at(0));
+    return device ? cluster.device_name(*device) : "";
+  };
+  CHECK(owner(crossbar_host(), "h1.gpu3.up") == "h1.gpu3");
+  CHECK(owner(crossbar_host(), "h1.gpu3.pcie.in") == "h1.gpu3");
+  CHECK(owner(crossbar_host(), "h1.nic5.in") == "h1.gpu5");
+  CHECK(owner(crossbar_host(), "leaf0.up").empty());
+  CHECK(owner(pcie_host(), "h1.gpu3.pcie.out") == "h1.gpu3");
+  CHECK(owner(pcie_host(), "h1.pcie0.up").empty());
+  CHECK(owner(pcie_host(), "h1.nic1.out").empty());
+  HostType two_nics = crossbar_host();
+  two_nics.nics = 16;
+  CHECK(owner(two_nics, "h0.nic9.out") == "h0.gpu4");
+  const auto shares = [](const HostType& type) {
+    return Cluster(description_of(type, 2, fabric_of(Kind::leaf_spine, 1)))
+        .blocks()
+        ->shares_host_links;
+  };
+  CHECK_FALSE(shares(crossbar_host()));
+  CHECK(shares(pcie_host()));
+}
+
 TEST_CASE("blocks: host, domain, group, pod in devices") {
   const auto blocks = [](const Description& d) {
     REQUIRE_FALSE(has_error(d));

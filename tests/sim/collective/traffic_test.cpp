@@ -1,4 +1,5 @@
 // Bytes between ranks and steps in sequence, by hand and over all small layouts.
+#include <algorithm>
 #include <string>
 
 #include "sim/collective/collective.h"
@@ -209,6 +210,45 @@ TEST_CASE("traffic: members share the border evenly and keep to their rail") {
         leaving += hop.bytes.value();
       }
       CHECK(leaving == approximately(2 * (n - 1) / n / members));
+    }
+  }
+}
+
+TEST_CASE("traffic: some hosts of a ring, by their numbers -> the hops of the whole ring there") {
+  // Hosts of 3, 1, 2, 3, ... members; two, then one, and the last one are not listed.
+  for (int hosts = 6; hosts <= 11; ++hosts) {
+    Layout whole;
+    for (int host = 0; host < hosts; ++host) {
+      whole.host_of.insert(whole.host_of.end(), static_cast<std::size_t>(3 - host * 5 % 3), host);
+    }
+    Layout some;
+    std::vector<int> rank_of;  // [listed] in the whole ring
+    for (int rank = 0; rank < whole.ranks(); ++rank) {
+      const int host = whole.host_of[static_cast<std::size_t>(rank)];
+      if (host == 1 || host == 2 || host == 4 || host == hosts - 1) continue;
+      if (some.host_of.empty() || some.host_of.back() != host) some.host_numbers.push_back(host);
+      some.host_of.push_back(host);
+      rank_of.push_back(rank);
+    }
+    some.ranks_left_out = whole.ranks() - static_cast<int>(rank_of.size());
+    some.hosts_left_out = 4;
+    for (const Operation operation : {Operation::all_reduce, Operation::all_gather}) {
+      const Traffic all = traffic(operation, Algorithm::ring, whole, Bytes(1));
+      const Traffic listed = traffic(operation, Algorithm::ring, some, Bytes(1));
+      std::map<std::pair<int, int>, double> expected, found;
+      for (const auto& [pair, bytes] : by_pair(all)) {
+        const auto is_listed = [&](int rank) {
+          return std::find(rank_of.begin(), rank_of.end(), rank) != rank_of.end();
+        };
+        if (is_listed(pair.first) && is_listed(pair.second)) expected[pair] = bytes;
+      }
+      for (const auto& [pair, bytes] : by_pair(listed)) {
+        found[{rank_of[static_cast<std::size_t>(pair.first)],
+               rank_of[static_cast<std::size_t>(pair.second)]}] = bytes;
+      }
+      CHECK(found == expected);
+      CHECK(listed.intra_steps == all.intra_steps);
+      CHECK(listed.inter_steps == all.inter_steps);
     }
   }
 }

@@ -65,6 +65,25 @@ TEST_CASE("never-binding resources: 500 random systems end at the same instants 
   CHECK(dropped > 100);
 }
 
+TEST_CASE("never-binding resources: what comes through is bounded by what is around") {
+  std::mt19937_64 random(1);
+  System system = random_system(random);
+  for (auto& capacity : system.capacity) capacity = 100;
+  const auto resource = static_cast<std::size_t>(system.coefficients.front().resource);
+  REQUIRE(training::may_bind(system)[resource]);
+  std::vector<std::int64_t> most(system.capacity.size(), INT64_MAX);
+  most[resource] = 100;
+  CHECK_FALSE(training::may_bind(system, most)[resource]);
+  most[resource] = 101;
+  CHECK(training::may_bind(system, most)[resource]);
+  // If it is only looked at, it limits nothing, however much is asked of it.
+  most[resource] = 100;
+  system.observed = {static_cast<std::int32_t>(resource)};
+  training::drop_never_binding(system, most);
+  CHECK(system.is_passive[resource]);
+  CHECK(system.capacity[resource] == INT64_MAX);
+}
+
 TEST_CASE("never-binding resources: a later drop of capacity and an observer keep a resource") {
   std::mt19937_64 random(1);
   System system = random_system(random);
