@@ -41,7 +41,8 @@ double working_set(const Transformer& dnn, const SoftwareStack& stack, const Loc
 }  // namespace
 
 std::vector<SavedTensor> saved_tensors(const Transformer& dnn, const Shard& shard,
-                                       const SoftwareStack& stack) {
+                                       const SoftwareStack& stack, const LayerKind& kind) {
+  static_cast<void>(kind);
   const LocalSizes sizes(dnn, shard, stack);
   const auto tokens = static_cast<double>(sizes.tokens);
   const double split = sizes.split_tokens * static_cast<double>(dnn.hidden);
@@ -88,9 +89,10 @@ std::vector<SavedTensor> saved_tensors(const Transformer& dnn, const Shard& shar
 }
 
 ActivationBytes activation_bytes(const Transformer& dnn, const Shard& shard,
-                                 const SoftwareStack& stack, Recompute recompute) {
+                                 const SoftwareStack& stack, Recompute recompute,
+                                 const LayerKind& kind) {
   const LocalSizes sizes(dnn, shard, stack);
-  const std::vector<SavedTensor> tensors = saved_tensors(dnn, shard, stack);
+  const std::vector<SavedTensor> tensors = saved_tensors(dnn, shard, stack, kind);
   const double kept = sum_of(tensors, recompute);
   const double split = sizes.split_tokens * static_cast<double>(dnn.hidden);
   const double logits = static_cast<double>(sizes.tokens) * static_cast<double>(sizes.vocabulary);
@@ -113,6 +115,16 @@ Bytes weight_gradient_operands(const LayerOperators& operators, const Shard& sha
   double elements = 0;
   for (const Operator& o : operators.backward) elements += o.kept_elements;
   return Bytes(elements * shard.bytes_per_element);
+}
+
+std::vector<SavedTensor> saved_tensors(const Transformer& dnn, const Shard& shard,
+                                       const SoftwareStack& stack) {
+  return saved_tensors(dnn, shard, stack, only_kind(dnn));
+}
+
+ActivationBytes activation_bytes(const Transformer& dnn, const Shard& shard,
+                                 const SoftwareStack& stack, Recompute recompute) {
+  return activation_bytes(dnn, shard, stack, recompute, only_kind(dnn));
 }
 
 }  // namespace sim::dnn

@@ -132,7 +132,9 @@ void attention_block_backward(OperatorList& list, const LayerLinears& linears,
 }  // namespace
 
 LayerOperators layer_operators(const Transformer& dnn, const Shard& shard,
-                               const SoftwareStack& stack, Recompute recompute) {
+                               const SoftwareStack& stack, Recompute recompute,
+                               const LayerKind& kind) {
+  static_cast<void>(kind);
   LayerOperators result;
   result.forward = forward(dnn, shard, stack);
   OperatorList list(dnn, shard, stack);
@@ -142,6 +144,11 @@ LayerOperators layer_operators(const Transformer& dnn, const Shard& shard,
   attention_block_backward(list, linears, recompute);
   result.backward = list.take();
   return result;
+}
+
+LayerOperators layer_operators(const Transformer& dnn, const Shard& shard,
+                               const SoftwareStack& stack, Recompute recompute) {
+  return layer_operators(dnn, shard, stack, recompute, only_kind(dnn));
 }
 
 }  // namespace sim::dnn

@@ -55,7 +55,7 @@ void OperatorList::traffic(const std::string& name, double elements, double byte
   push(std::move(o));
 }
 
-void OperatorList::collective(const std::string& name, TensorCollective kind, double bytes,
+void OperatorList::collective(const std::string& name, Collective kind, double bytes,
                               bool is_overlapped) {
   if (shard.tensor == 1) return;
   Operator o;
@@ -70,16 +70,16 @@ void OperatorList::collective(const std::string& name, TensorCollective kind, do
 void OperatorList::forward(const Linear& linear) {
   const auto tokens = static_cast<double>(sizes.tokens);
   if (linear.split == Linear::Split::columns && sizes.is_sequence_parallel) {
-    collective(linear.name + " input all-gather", TensorCollective::all_gather,
+    collective(linear.name + " input all-gather", Collective::all_gather,
                tokens * static_cast<double>(linear.inputs) * sizes.element);
   }
   gemm(linear.name, sizes.tokens, linear.outputs, linear.inputs, GemmLayout::forward);
   if (linear.split == Linear::Split::rows) {
     const double bytes = tokens * static_cast<double>(linear.outputs) * sizes.element;
     if (sizes.is_sequence_parallel) {
-      collective(linear.name + " reduce-scatter", TensorCollective::reduce_scatter, bytes);
+      collective(linear.name + " reduce-scatter", Collective::reduce_scatter, bytes);
     } else {
-      collective(linear.name + " all-reduce", TensorCollective::all_reduce, bytes);
+      collective(linear.name + " all-reduce", Collective::all_reduce, bytes);
     }
   }
   if (linear.has_bias && !stack.fused_pointwise) {
@@ -105,21 +105,21 @@ void OperatorList::backward(const Linear& linear) {
     traffic(linear.name + " bias gradient", elements, elements * sizes.element);
   }
   if (sizes.is_sequence_parallel && is_row) {
-    collective(linear.name + " gradient all-gather", TensorCollective::all_gather,
+    collective(linear.name + " gradient all-gather", Collective::all_gather,
                tokens * static_cast<double>(linear.outputs) * sizes.element);
   }
   if (sizes.is_sequence_parallel && is_column) {
-    collective(linear.name + " saved input all-gather", TensorCollective::all_gather, input_bytes,
+    collective(linear.name + " saved input all-gather", Collective::all_gather, input_bytes,
                stack.overlaps_tensor);
   }
   gemm(linear.name + " input gradient", sizes.tokens, linear.inputs, linear.outputs,
        GemmLayout::input_gradient);
   if (is_column && sizes.is_sequence_parallel) {
-    collective(linear.name + " input gradient reduce-scatter", TensorCollective::reduce_scatter,
+    collective(linear.name + " input gradient reduce-scatter", Collective::reduce_scatter,
                input_bytes, stack.overlaps_tensor);
   } else if (is_column) {
-    collective(linear.name + " input gradient all-reduce", TensorCollective::all_reduce,
-               input_bytes, stack.overlaps_tensor);
+    collective(linear.name + " input gradient all-reduce", Collective::all_reduce, input_bytes,
+               stack.overlaps_tensor);
   }
   weight_gradient(linear);
 }

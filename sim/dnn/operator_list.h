@@ -42,7 +42,7 @@ class OperatorList {
   // Bytes as given: traffic that no fusion of point-wise operators changes.
   void traffic(const std::string& name, double elements, double bytes, int kernels = 1);
   // Nothing when the tensor group is one rank.
-  void collective(const std::string& name, TensorCollective kind, double bytes,
+  void collective(const std::string& name, Collective kind, double bytes,
                   bool is_overlapped = false);
 
   void forward(const Linear& linear);

@@ -41,7 +41,8 @@ std::vector<Operator> optimizer_operators(double parameters, const SoftwareStack
 }
 
 ShardParameters shard_parameters(const Transformer& dnn, const Shard& shard,
-                                 const SoftwareStack& stack) {
+                                 const SoftwareStack& stack, const LayerKind& kind) {
+  static_cast<void>(kind);
   const LocalSizes sizes(dnn, shard, stack);
   const auto width = static_cast<double>(dnn.embedding_width());
   const auto hidden = static_cast<double>(dnn.hidden);
@@ -59,6 +60,11 @@ ShardParameters shard_parameters(const Transformer& dnn, const Shard& shard,
   if (!dnn.tied_embedding) result.head += rows * width;
   if (dnn.head_bias) result.head += rows;
   return result;
+}
+
+ShardParameters shard_parameters(const Transformer& dnn, const Shard& shard,
+                                 const SoftwareStack& stack) {
+  return shard_parameters(dnn, shard, stack, only_kind(dnn));
 }
 
 double model_flops_per_token(const Transformer& dnn, std::int64_t sequence, bool causal) {

@@ -133,12 +133,12 @@ TEST_CASE("layer: tensor parallelism without sequence parallelism, two all-reduc
   CHECK(backward[0].name == "mlp input projection input gradient all-reduce");
   CHECK(backward[1].name == "qkv projection input gradient all-reduce");
   for (const Operator& o : forward) {
-    CHECK(o.collective == TensorCollective::all_reduce);
+    CHECK(o.collective == Collective::all_reduce);
     CHECK(o.bytes.value() == 32.0 * 1024 * 1024);
     CHECK_FALSE(o.is_overlapped);
   }
   for (const Operator& o : backward) {
-    CHECK(o.collective == TensorCollective::all_reduce);
+    CHECK(o.collective == Collective::all_reduce);
     CHECK(o.bytes.value() == 32.0 * 1024 * 1024);
     CHECK(o.is_overlapped);
   }
