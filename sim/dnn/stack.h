@@ -23,6 +23,7 @@ struct SoftwareStack {
   bool overlaps_gradient_reduction = true;  // data-parallel reduction behind the backward pass
   bool overlaps_parameter_gather = false;   // ZeRO-1 all-gather behind the next forward pass
   bool overlaps_tensor = false;             // gradient all-reduce/gather behind the weight gradient
+  bool overlaps_shared_experts = false;     // exchange of routed rows behind the shared experts
   bool pipeline_blocks = false;             // a stage waits for its own sends
   Seconds pipeline_overhead;                // host and kernel time per point-to-point operation
   Bytes bucket;                             // gradient bucket, bytes of gradient
