@@ -115,7 +115,6 @@ void grouped(Archive& archive, GroupedGemmModel& model) {
   archive.number("group", "s", model.tile.group);
   archive.number("move", "1", model.tile.move);
   archive.number("compute", "1", model.tile.compute);
-  archive.number("half", "1", model.tile.half);
   archive.number("memory", "1", model.tile.memory);
   archive.number("unseen_half_width", "1", model.unseen_half_width);
   process(archive, model.residual);

@@ -75,8 +75,7 @@ void check_grouped(const GroupedGemmModel& model) {
   const GroupedTile<double>& t = model.tile;
   positive(where, {model.hardware.peak, model.hardware.memory_rate, model.hardware.element,
                    t.compute, t.memory});
-  non_negative(where,
-               {model.hardware.launch, t.block, t.group, t.move, t.half, model.unseen_half_width});
+  non_negative(where, {model.hardware.launch, t.block, t.group, t.move, model.unseen_half_width});
   if (!model.residual.is_consistent(3)) fail(where + " has a residual of the wrong size");
   check_interval(where, model.interval);
 }

@@ -3,13 +3,12 @@
 //
 // For `groups` groups with m = rows / groups rows each, n x k matrices:
 //   padded = 64 ceil(m / 64)
-//   math   = 2 groups padded n k / (P compute) (1 + (half / m)^0.7)    fewer rows, less reuse
+//   math   = 2 groups padded n k / (P compute)
 //   mem    = e (groups n k + rows (n + k)) / (B memory)
 //   T      = launch + group groups + cuberoot(math^3 + mem^3)
 // What is measured is a whole block of two products, gate and up (n = 2 i, k = h) and down (n = h,
-// k = i), with what moves rows around them:
-//   T_block = block + move e ((tokens + rows) h + 3 rows i) / B + both products
-// The exponent 0.7 fitted best among 0.5, 0.7 and 1 on three devices.
+// k = i), with what moves rows around them, which passes over the rows of all experts, here or not:
+//   T_block = block + move e ((tokens + all_rows) h + 3 all_rows i) / B + both products
 // A template, so that the fit can differentiate it.
 #pragma once
 
@@ -27,7 +26,8 @@ struct GroupedShape {
 
 // Gate, up and down products of the experts of one rank, forward.
 struct ExpertBlock {
-  double tokens = 0, rows = 0, groups = 1, hidden = 0, inner = 0;
+  double tokens = 0, all_rows = 0;  // all_rows: of experts on other ranks, too
+  double rows = 0, groups = 1, hidden = 0, inner = 0;
   double flops() const { return 6 * rows * hidden * inner; }
 };
 
@@ -43,8 +43,7 @@ struct GroupedTile {
   T block{};    // [s] of what stands around the products, for each block
   T group{};    // [s] for each group of each product
   T move{};     // reads and writes of rows around the products, against the memory rate
-  T compute{};  // share of peak with many rows
-  T half{};     // rows of a group at which the rate is half of that
+  T compute{};  // share of peak
   T memory{};   // share of the memory rate
 };
 
@@ -64,10 +63,7 @@ template <class T>
 T product_time(const GroupedTile<T>& p, const GroupedHardware& hardware,
                const GroupedShape& shape) {
   using std::cbrt;
-  using std::pow;
-  const double mean = shape.rows / shape.groups;
-  const T math = 2 * padded_rows(shape) * shape.n * shape.k / (hardware.peak * p.compute) *
-                 (1.0 + pow(p.half / mean, 0.7));
+  const T math = 2 * padded_rows(shape) * shape.n * shape.k / (hardware.peak * p.compute);
   const double bytes =
       hardware.element * (shape.groups * shape.n * shape.k + shape.rows * (shape.n + shape.k));
   const T memory = bytes / (hardware.memory_rate * p.memory);
@@ -84,8 +80,8 @@ template <class T>
 T block_time(const GroupedTile<T>& p, const GroupedHardware& hardware, const ExpertBlock& block) {
   const GroupedShape in{block.groups, block.rows, 2 * block.inner, block.hidden};
   const GroupedShape out{block.groups, block.rows, block.hidden, block.inner};
-  const double moved = hardware.element *
-                       ((block.tokens + block.rows) * block.hidden + 3 * block.rows * block.inner);
+  const double moved = hardware.element * ((block.tokens + block.all_rows) * block.hidden +
+                                           3 * block.all_rows * block.inner);
   return p.block + p.move * moved / hardware.memory_rate + grouped_time(p, hardware, in) +
          grouped_time(p, hardware, out);
 }

@@ -15,8 +15,9 @@ namespace calibrate::profile {
 namespace {
 
 constexpr std::size_t fitted_most = 400;
-constexpr double rows_least = 16;  // of a group: fewer do not occur in training
-constexpr int constant_count = 6;
+constexpr double rows_least = 16;    // of a group: fewer do not occur in training
+constexpr double width_least = 128;  // of an expert on a rank: narrower ones run other kernels
+constexpr int constant_count = 5;
 const char* const table_name = "moe_grouped_gemm_balanced_vllm.csv";
 
 // Experts / expert groups of a rank, with their even share of the rows, inner width / tensor ranks.
@@ -36,19 +37,21 @@ std::vector<ExpertSample> samples_of(const Table& table, const PublicDevice& dev
     const auto number = [&](std::size_t column) { return table.number(row, column).value_or(0); };
     ExpertBlock block;
     block.tokens = number(tokens);
-    block.rows = number(tokens) * number(topk) / number(expert);
+    block.all_rows = number(tokens) * number(topk);
+    block.rows = block.all_rows / number(expert);
     block.groups = number(experts) / number(expert);
     block.hidden = number(hidden);
     block.inner = number(inner) / number(tensor);
-    if (block.rows / block.groups < rows_least || block.groups < 1) continue;
+    if (block.rows / block.groups < rows_least || block.inner < width_least) continue;
+    if (block.groups < 1) continue;
     samples.push_back({block, number(time) * 1e-6, number(inner)});
   }
   return samples;
 }
 
 GroupedTile<double> tile_of(const double* logs) {
-  return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]),
-          std::exp(logs[3]), std::exp(logs[4]), std::exp(logs[5])};
+  return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), std::exp(logs[3]),
+          std::exp(logs[4])};
 }
 
 struct TimeError {
@@ -58,8 +61,7 @@ struct TimeError {
   bool operator()(const T* logs, T* residual) const {
     using std::exp;
     using std::log;
-    const GroupedTile<T> tile{exp(logs[0]), exp(logs[1]), exp(logs[2]),
-                              exp(logs[3]), exp(logs[4]), exp(logs[5])};
+    const GroupedTile<T> tile{exp(logs[0]), exp(logs[1]), exp(logs[2]), exp(logs[3]), exp(logs[4])};
     residual[0] = log(block_time(tile, hardware, sample.block)) - std::log(sample.seconds);
     return true;
   }
@@ -67,16 +69,16 @@ struct TimeError {
 
 void fit_tile(GroupedGemmModel& model, const std::vector<ExpertSample>& chosen) {
   std::array<double, constant_count> logs{std::log(1e-5), std::log(1e-7), std::log(1.0),
-                                          std::log(0.7),  std::log(30.0), std::log(0.8)};
+                                          std::log(0.7), std::log(0.8)};
   ceres::Problem problem;
   for (const ExpertSample& sample : chosen) {
     problem.AddResidualBlock(new ceres::AutoDiffCostFunction<TimeError, 1, constant_count>(
                                  new TimeError{model.hardware, sample}),
                              new ceres::SoftLOneLoss(0.1), logs.data());
   }
-  const double least[] = {std::log(1e-7), std::log(1e-10), std::log(0.01),
-                          std::log(0.05), std::log(0.1),   std::log(0.1)};
-  const double most[] = {std::log(1e-3), std::log(1e-5), std::log(10.0), 0, std::log(1e4), 0};
+  const double least[] = {std::log(1e-7), std::log(1e-10), std::log(0.01), std::log(0.05),
+                          std::log(0.1)};
+  const double most[] = {std::log(1e-3), std::log(1e-5), std::log(10.0), 0, 0};
   for (int i = 0; i < constant_count; ++i) {
     problem.SetParameterLowerBound(logs.data(), i, least[i]);
     problem.SetParameterUpperBound(logs.data(), i, most[i]);

@@ -1,7 +1,7 @@
 // The operators of a mixture of experts.
 //
-//   forward     router, top-k, permute, dispatch, shared experts, [gather], sort, products, sort,
-//               [scatter], combine, unpermute
+//   forward     router, top-k, [balance loss], permute, dispatch, shared experts, [gather], sort,
+//               products, sort, [scatter], combine, unpermute
 //   backward    the same from the end, every product with an input and a weight gradient
 //
 // Gather and scatter are those of an expert_tensor group. Scores weigh the rows inside the
@@ -53,6 +53,12 @@ double hidden_bytes(const OperatorList& list, std::int64_t rows) {
 
 double score_elements(const OperatorList& list, const ExpertSizes& sizes) {
   return static_cast<double>(sizes.tokens) * static_cast<double>(list.dnn.experts.count);
+}
+
+// Routers that a bias steers need no loss that keeps the load even.
+// Source: DeepSeek-AI, "DeepSeek-V3", 2024, section 2.1.2.
+bool has_balance_loss(const Transformer& dnn) {
+  return dnn.experts.router != Router::sigmoid || !dnn.experts.router_bias;
 }
 
 // A token is read once, and written for each of its experts; or the reverse.
@@ -114,6 +120,9 @@ void experts_forward(OperatorList& list) {
   list.forward(block.router);
   // Scores, probabilities, map of experts.
   list.pointwise({"top-k", score_elements(list, sizes), 3, 0, 1, 6});
+  if (has_balance_loss(list.dnn)) {
+    list.pointwise({"balance loss", score_elements(list, sizes), 1, 0, 2, 4});
+  }
   permutation(list, "permute", sizes);
   exchange(list, "dispatch", sizes.sent, has_shared(list) && list.stack.overlaps_shared_experts);
   if (has_shared(list)) {
@@ -156,6 +165,9 @@ void experts_backward(OperatorList& list) {
                      sizes);
   exchange(list, "dispatch gradient", returned(list, sizes), false);
   permutation(list, "permute gradient", sizes);
+  if (has_balance_loss(list.dnn)) {
+    list.pointwise({"balance loss gradient", score_elements(list, sizes), 1, 0, 1, 2});
+  }
   list.pointwise({"top-k gradient", score_elements(list, sizes), 3, 0, 1, 6});
   list.backward(block.router);
   // Gradients of the router's and of the shared experts' input join that of the routed one.

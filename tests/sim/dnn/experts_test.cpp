@@ -148,6 +148,7 @@ TEST_CASE("experts: order of the backward pass") {
                                              "expert sort gradient",
                                              "dispatch gradient",
                                              "permute gradient",
+                                             "balance loss gradient",
                                              "top-k gradient",
                                              "router input gradient",
                                              "router weight gradient",
