@@ -170,6 +170,18 @@ TEST_CASE("experts: the stack may exchange rows behind the shared experts") {
   CHECK(is_overlapped(mixtral_8x7b()) == std::pair(false, false));
 }
 
+// 4096 tokens: qkv 4096 inputs and 6144 outputs, output 2 * 4096, router 4096 + 8; 8192 rows: 4096
+// and 28,672, 14,336 and 4096.
+TEST_CASE("experts: what is kept until weight gradients run") {
+  const auto layer = layer_of(mixtral_8x7b(), cut(1, 1, 1));
+  const double elements =
+      4096.0 * (10'240 + 8'192 + 4'104) + 8192.0 * (4096 + 28'672 + 14'336 + 4096);
+  CHECK(weight_gradient_operands(layer, cut(1, 1, 1)).value() == 2 * elements);
+  for (const Operator& o : layer.backward) {
+    CHECK(o.is_weight_gradient == (o.layout == GemmLayout::weight_gradient));
+  }
+}
+
 // Half as many rows again than the even share: 3072 instead of 2048; a capacity of 1.25: 2560.
 TEST_CASE("experts: load and capacity") {
   Shard shard = cut(4, 4, 1);
