@@ -105,6 +105,25 @@ void gemm(Archive& archive, GemmModel& model) {
   interval(archive, "FLOP", model.interval);
 }
 
+void grouped(Archive& archive, GroupedGemmModel& model) {
+  archive.text("source", model.source);
+  archive.number("peak", "FLOP/s", model.hardware.peak);
+  archive.number("memory_rate", "byte/s", model.hardware.memory_rate);
+  archive.number("element", "byte", model.hardware.element);
+  archive.number("launch", "s", model.hardware.launch);
+  archive.number("block", "s", model.tile.block);
+  archive.number("group", "s", model.tile.group);
+  archive.number("move", "1", model.tile.move);
+  archive.number("compute", "1", model.tile.compute);
+  archive.number("memory", "1", model.tile.memory);
+  archive.number("unseen_half_width", "1", model.unseen_half_width);
+  process(archive, model.residual);
+  range(archive, "rows", model.rows);
+  range(archive, "groups", model.groups);
+  range(archive, "widths", model.widths);
+  interval(archive, "FLOP", model.interval);
+}
+
 void roofline(Archive& archive, RooflineModel& model) {
   word(archive, "precision", model.precision, precision_of);
   archive.number("peak", "FLOP/s", model.peak);
@@ -205,6 +224,7 @@ void walk(Archive& archive, ProfileData& data) {
        [](Archive& a, std::string& source) { a.text("source", source); });
   list(archive, "gemm", data.gemm, gemm);
   list(archive, "roofline", data.roofline, roofline);
+  list(archive, "grouped_gemm", data.grouped, grouped);
   factor(archive, "sustained_gemm", data.sustained_gemm);
   factor(archive, "sustained_attention", data.sustained_attention);
   factor(archive, "input_gradient", data.input_gradient);

@@ -70,6 +70,16 @@ void check_gemm(const GemmModel& model) {
   check_interval(where, model.interval);
 }
 
+void check_grouped(const GroupedGemmModel& model) {
+  const std::string where = "grouped gemm";
+  const GroupedTile<double>& t = model.tile;
+  positive(where, {model.hardware.peak, model.hardware.memory_rate, model.hardware.element,
+                   t.compute, t.memory});
+  non_negative(where, {model.hardware.launch, t.block, t.group, t.move, model.unseen_half_width});
+  if (!model.residual.is_consistent(3)) fail(where + " has a residual of the wrong size");
+  check_interval(where, model.interval);
+}
+
 void check_attention(const AttentionModel& model) {
   const std::string where = fmt::format("attention {} {}", name(model.kernel), model.head_size);
   const AttentionTile<double>& t = model.tile;
@@ -132,6 +142,7 @@ void check(const ProfileData& data) {
     positive("roofline", {model.peak, model.memory_rate, model.efficiency.value});
     non_negative("roofline", {model.launch});
   }
+  for (const GroupedGemmModel& model : data.grouped) check_grouped(model);
   for (const AttentionModel& model : data.attention) check_attention(model);
   const MemoryCurve<double>& curve = data.memory.curve;
   positive("memory", {curve.cache, curve.memory, curve.knee});

@@ -20,8 +20,9 @@ struct PublicDevice {
   std::string gemm_file, gemm_column;  // bf16
   std::string fp8_column;              // empty: none
   AttentionKernel attention;
-  std::string log_device;  // prefix in the logs of nccl-tests
-  std::string simumax;     // file of training shapes; empty: none of this architecture
+  std::string log_device;     // prefix in the logs of nccl-tests
+  std::string simumax;        // file of training shapes; empty: none of this architecture
+  std::string expert_kernel;  // how the source of the kernel ends; empty: none was timed
 };
 const PublicDevice* public_device(const std::string& name);
 std::vector<std::string> public_device_names();
@@ -52,9 +53,18 @@ struct GemmSample {
 GemmModel fit_gemm(Precision precision, const GemmHardware& hardware,
                    const std::vector<GemmSample>& chosen, bool converts_input);
 
+struct ExpertSample {
+  ExpertBlock block;
+  double seconds = 0;
+  double transformer_inner = 0;  // of an expert, before it is cut
+};
+
 void add_gemm(ProfileData& data, const PublicDevice& device, const std::filesystem::path& folder);
 void add_attention(ProfileData& data, const PublicDevice& device,
                    const std::filesystem::path& folder);
+// REQUIRES: add_gemm() was called.
+void add_experts(ProfileData& data, const PublicDevice& device,
+                 const std::filesystem::path& folder);
 void add_memory(ProfileData& data, const PublicDevice& device, const std::filesystem::path& folder);
 void add_collectives(ProfileData& data, const PublicDevice& device,
                      const std::filesystem::path& folder);

@@ -23,6 +23,12 @@ bool is_inside(const GemmModel& model, const GemmShape& shape) {
          model.k.holds(shape.k) && shape.flops() <= 2 * model.flops_most;
 }
 
+bool is_inside(const GroupedGemmModel& model, const GroupedShape& shape) {
+  return shape.imbalance == 1 && model.rows.holds(shape.rows / shape.groups) &&
+         model.groups.holds(shape.groups) && model.widths.holds(shape.n) &&
+         model.widths.holds(shape.k);
+}
+
 double limited(double correction) {
   return std::clamp(correction, -std::log1p(correction_most), std::log1p(correction_most));
 }
@@ -79,6 +85,7 @@ class FittedProfile final : public Profile {
   const DeviceType& device() const override { return device_; }
   Origin origin() const override { return data_.origin; }
   Answer gemm(const GemmQuestion& question) const override;
+  Answer grouped_gemm(const GroupedGemmQuestion& question) const override;
   Answer attention(const AttentionQuestion& question) const override;
   Answer memory(const MemoryQuestion& question) const override;
   bool has_collective(const CollectiveQuestion& question) const override;
@@ -89,7 +96,8 @@ class FittedProfile final : public Profile {
   std::vector<std::string> notes() const override { return notes_of(data_); }
 
  private:
-  const Factor& layout_factor(const GemmQuestion& question) const;
+  const Factor& layout_factor(Layout layout, bool accumulates_fp32) const;
+  Answer batched(const GroupedGemmQuestion& question) const;
   Answer roofline(const RooflineModel& model, const GemmQuestion& question) const;
   std::optional<std::size_t> collective_index(const CollectiveQuestion& question) const;
 
@@ -98,11 +106,11 @@ class FittedProfile final : public Profile {
   std::vector<std::map<int, RanksCurve>> curves_;  // [index of data_.collectives]
 };
 
-const Factor& FittedProfile::layout_factor(const GemmQuestion& question) const {
+const Factor& FittedProfile::layout_factor(Layout layout, bool accumulates_fp32) const {
   static const Factor none;
-  if (question.accumulates_fp32) return data_.weight_gradient_fp32;
-  if (question.layout == Layout::input_gradient) return data_.input_gradient;
-  return question.layout == Layout::weight_gradient ? data_.weight_gradient : none;
+  if (accumulates_fp32) return data_.weight_gradient_fp32;
+  if (layout == Layout::input_gradient) return data_.input_gradient;
+  return layout == Layout::weight_gradient ? data_.weight_gradient : none;
 }
 
 Answer FittedProfile::roofline(const RooflineModel& model, const GemmQuestion& question) const {
@@ -132,12 +140,50 @@ Answer FittedProfile::gemm(const GemmQuestion& question) const {
   const double conversion =
       conversion_taken_out(*model) * model->hardware.element * shape.m * shape.k * shape.batch;
   const double burst = burst_seconds(*model, shape) * (1 - conversion / with);
-  const Factor& layout = layout_factor(question);
+  const Factor& layout = layout_factor(question.layout, question.accumulates_fp32);
   const double launch = std::min(model->tile.launch, burst);
   const double time = launch + (burst - launch) * data_.sustained_gemm.value * layout.value;
   const bool inside = is_inside(*model, shape);
   const double width = combined(model->interval.at(shape.flops()), layout.spread);
   return {Seconds(std::max(time, shape.flops() / model->hardware.peak)),
+          inside ? width : width * outside_widening, !inside};
+}
+
+// Groups of equal size are a batch of products; so are unequal ones by their mean.
+Answer FittedProfile::batched(const GroupedGemmQuestion& question) const {
+  const std::int64_t rows = (question.rows + question.groups - 1) / question.groups;
+  GemmQuestion one{.m = rows,
+                   .n = question.n,
+                   .k = question.k,
+                   .batch = question.groups,
+                   .precision = question.precision,
+                   .layout = question.layout,
+                   .accumulates_fp32 = question.accumulates_fp32};
+  if (question.layout == Layout::weight_gradient) {
+    one.m = question.n;
+    one.n = question.k;
+    one.k = rows;
+  }
+  return gemm(one);
+}
+
+Answer FittedProfile::grouped_gemm(const GroupedGemmQuestion& question) const {
+  if (grouped_flops(question) <= 0) return {};
+  const bool is_half =
+      question.precision == Precision::bf16 || question.precision == Precision::fp16;
+  if (data_.grouped.empty() || !is_half) return batched(question);
+  const GroupedGemmModel& model = data_.grouped.front();
+  const GroupedShape shape{static_cast<double>(question.groups), static_cast<double>(question.rows),
+                           static_cast<double>(question.n), static_cast<double>(question.k),
+                           question.imbalance};
+  const Factor& layout = layout_factor(question.layout, question.accumulates_fp32);
+  const double burst = burst_seconds(model, shape);
+  const double launch = std::min(model.hardware.launch, burst);
+  const double time = launch + (burst - launch) * data_.sustained_gemm.value * layout.value;
+  const bool inside = is_inside(model, shape);
+  const double width =
+      combined(std::max(model.interval.at(shape.flops()), model.unseen_half_width), layout.spread);
+  return {Seconds(std::max(time, shape.flops() / model.hardware.peak)),
           inside ? width : width * outside_widening, !inside};
 }
 
@@ -152,7 +198,7 @@ Answer FittedProfile::attention(const AttentionQuestion& question) const {
   }
   const AttentionModel* model = nullptr;
   const auto distance = [&](const AttentionModel& candidate) {
-    return std::abs(std::log(static_cast<double>(question.head_size) / candidate.head_size));
+    return std::abs(std::log(attention_shape(question).head_size / candidate.head_size));
   };
   for (const AttentionModel& candidate : data_.attention) {
     if (candidate.kernel != wanted) continue;
@@ -234,6 +280,18 @@ double burst_seconds(const GemmModel& model, const GemmShape& shape) {
          std::exp(limited(model.residual.mean(features)));
 }
 
+double burst_seconds(const GroupedGemmModel& model, const ExpertBlock& block) {
+  const auto features = grouped_features(block);
+  return block_time(model.tile, model.hardware, block) *
+         std::exp(limited(model.residual.mean(features)));
+}
+
+double burst_seconds(const GroupedGemmModel& model, const GroupedShape& shape) {
+  const auto features = grouped_features(shape);
+  return grouped_time(model.tile, model.hardware, shape) *
+         std::exp(limited(model.residual.mean(features)));
+}
+
 double burst_seconds(const AttentionModel& model, const AttentionShape& shape) {
   const auto features = attention_features(shape);
   return attention_time(model.tile, model.peak, model.memory_rate, model.multiprocessors, shape) *
@@ -249,7 +307,10 @@ AttentionShape attention_shape(const AttentionQuestion& question) {
   shape.kv_heads = static_cast<double>(question.kv_heads);
   shape.queries = static_cast<double>(question.query_length);
   shape.keys = static_cast<double>(question.key_length);
-  shape.head_size = static_cast<double>(question.head_size);
+  // The mean of both products where values are narrower than queries and keys.
+  const std::int64_t value_size =
+      question.value_head_size > 0 ? question.value_head_size : question.head_size;
+  shape.head_size = static_cast<double>(question.head_size + value_size) / 2;
   // What is fitted is causal; without a mask the same square holds twice the pairs.
   shape.pairs = question.causal ? attention_pairs(causal) : shape.queries * shape.keys / 2;
   shape.bytes = attention_bytes(causal);

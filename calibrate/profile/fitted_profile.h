@@ -10,6 +10,8 @@ namespace calibrate::profile {
 // The burst time of the fitted tile model and its correction, in the layout that was measured
 // (forward), conversion of inputs included. What a fit is compared with.
 double burst_seconds(const GemmModel& model, const GemmShape& shape);
+double burst_seconds(const GroupedGemmModel& model, const ExpertBlock& block);
+double burst_seconds(const GroupedGemmModel& model, const GroupedShape& shape);
 double burst_seconds(const AttentionModel& model, const AttentionShape& shape);
 
 AttentionShape attention_shape(const AttentionQuestion& question);

@@ -32,6 +32,16 @@ void add_limits(const ProfileData& data, std::vector<std::string>& notes) {
           name(model.precision), 1e12 * model.tile.conversion, 1e12 * conversion_taken_out(model)));
     }
   }
+  for (const GroupedGemmModel& model : data.grouped) {
+    notes.push_back(fmt::format(
+        "limits grouped gemm: rows of a group {}, groups {}, n and k {}; whole blocks of experts "
+        "with an even routing were timed, +- {:.0f} % on shapes of which none was fitted",
+        range_text(model.rows), range_text(model.groups), range_text(model.widths),
+        100 * model.unseen_half_width));
+  }
+  if (data.grouped.empty()) {
+    notes.emplace_back("grouped gemm: not timed; answered as batched products of equal groups");
+  }
   for (const AttentionModel& model : data.attention) {
     notes.push_back(fmt::format("limits attention {} head size {}: length {}, sequences x heads {}",
                                 name(model.kernel), model.head_size, range_text(model.length),

@@ -27,6 +27,15 @@ struct GemmQuestion {
   Layout layout = Layout::forward;
   bool accumulates_fp32 = false;
 };
+// Rows of several groups, each with a matrix of its own: forward C[rows, n] of k inputs, input
+// gradient the same, weight gradient C[n, k] of each group as a sum over its rows.
+struct GroupedGemmQuestion {
+  std::int64_t groups = 1, rows = 0, n = 0, k = 0;  // rows: of all groups together
+  double imbalance = 1;                             // rows of the largest group against the mean
+  Precision precision = Precision::bf16;
+  Layout layout = Layout::forward;
+  bool accumulates_fp32 = false;
+};
 enum class AttentionKernel { flash2, flash3, cudnn, triton };
 struct AttentionQuestion {
   AttentionKernel kernel = AttentionKernel::flash2;
@@ -35,6 +44,7 @@ struct AttentionQuestion {
   bool causal = true;
   bool backward = false;
   Precision precision = Precision::bf16;
+  std::int64_t value_head_size = 0;  // 0: head_size
 };
 struct MemoryQuestion {
   double bytes = 0;
@@ -78,6 +88,7 @@ class Profile {
   virtual const DeviceType& device() const = 0;
   virtual Origin origin() const = 0;
   virtual Answer gemm(const GemmQuestion&) const = 0;
+  virtual Answer grouped_gemm(const GroupedGemmQuestion&) const = 0;
   virtual Answer attention(const AttentionQuestion&) const = 0;
   virtual Answer memory(const MemoryQuestion&) const = 0;
   // Inside one scale-up domain. Present: a measured curve. Absent: use the structured law.

@@ -7,6 +7,7 @@
 #include "calibrate/profile/attention_tile.h"
 #include "calibrate/profile/gaussian_process.h"
 #include "calibrate/profile/gemm_tile.h"
+#include "calibrate/profile/grouped_gemm.h"
 #include "calibrate/profile/interval.h"
 #include "calibrate/profile/memory_curve.h"
 #include "calibrate/profile/profile.h"
@@ -45,6 +46,18 @@ struct RooflineModel {
   double memory_rate = 0;  // [byte/s]
   double launch = 0;       // [s]
   Factor efficiency;
+};
+
+// Of 16-bit rows.
+struct GroupedGemmModel {
+  GroupedHardware hardware;
+  GroupedTile<double> tile;
+  GaussianProcess residual;        // of log time of a block, over grouped_features
+  Range rows, groups;              // rows of a group
+  Range widths;                    // of either side of a matrix
+  Interval interval;               // by FLOPs
+  double unseen_half_width = 0.3;  // relative, on transformers of which nothing was fitted
+  std::string source;
 };
 
 struct AttentionModel {
@@ -95,6 +108,7 @@ struct ProfileData {
 
   std::vector<GemmModel> gemm;
   std::vector<RooflineModel> roofline;
+  std::vector<GroupedGemmModel> grouped;       // empty: as batched products
   Factor sustained_gemm, sustained_attention;  // long training against the short bursts measured
   Factor input_gradient, weight_gradient, weight_gradient_fp32;  // against forward
 

@@ -49,6 +49,20 @@ double gemm_bytes(const GemmQuestion& q) {
   return (input * (m * k + k * n) + output * m * n) * static_cast<double>(q.batch);
 }
 
+double grouped_flops(const GroupedGemmQuestion& q) {
+  return 2.0 * static_cast<double>(q.rows) * static_cast<double>(q.n) * static_cast<double>(q.k);
+}
+
+double grouped_bytes(const GroupedGemmQuestion& q) {
+  const auto rows = static_cast<double>(q.rows), n = static_cast<double>(q.n),
+             k = static_cast<double>(q.k);
+  const double matrices = static_cast<double>(q.groups) * n * k;
+  const double input = bytes_per_element(q.precision);
+  const double output = q.accumulates_fp32 ? 2 * 4.0 : std::max(input, 2.0);
+  if (q.layout == Layout::weight_gradient) return input * rows * (n + k) + output * matrices;
+  return input * (rows * k + matrices) + output * rows * n;
+}
+
 double attention_pairs(const AttentionQuestion& q) {
   const auto queries = static_cast<double>(q.query_length),
              keys = static_cast<double>(q.key_length);
@@ -58,16 +72,26 @@ double attention_pairs(const AttentionQuestion& q) {
   return seen * keys - seen * seen / 2;
 }
 
+namespace {
+
+double value_head_size(const AttentionQuestion& q) {
+  return static_cast<double>(q.value_head_size > 0 ? q.value_head_size : q.head_size);
+}
+
+}  // namespace
+
 double attention_flops(const AttentionQuestion& q) {
-  const double products = q.backward ? 5 : 2;
-  return products * 2 * attention_pairs(q) * static_cast<double>(q.head_size) *
-         static_cast<double>(q.sequences * q.query_heads);
+  // Forward: scores and values; backward: scores again, gradients of scores, queries, keys, values.
+  const auto head = static_cast<double>(q.head_size), value = value_head_size(q);
+  const double products = q.backward ? 3 * head + 2 * value : head + value;
+  return products * 2 * attention_pairs(q) * static_cast<double>(q.sequences * q.query_heads);
 }
 
 double attention_bytes(const AttentionQuestion& q) {
-  const double elements = static_cast<double>(q.sequences * q.head_size) *
-                          (2.0 * static_cast<double>(q.query_heads * q.query_length) +
-                           2.0 * static_cast<double>(q.kv_heads * q.key_length));
+  const double elements = static_cast<double>(q.sequences) *
+                          (static_cast<double>(q.head_size) + value_head_size(q)) *
+                          (static_cast<double>(q.query_heads * q.query_length) +
+                           static_cast<double>(q.kv_heads * q.key_length));
   return elements * bytes_per_element(q.precision) * (q.backward ? 2 : 1);
 }
 

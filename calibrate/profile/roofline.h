@@ -18,6 +18,8 @@ double gemm_bytes(const GemmQuestion& question);
 
 // Pairs of a query and a key that are computed, per sequence and query head. Causal with fewer
 // queries than keys: the last query sees every key, so q k - q (q - 1) / 2, taken as q k - q^2 / 2.
+double grouped_flops(const GroupedGemmQuestion& question);
+double grouped_bytes(const GroupedGemmQuestion& question);
 double attention_pairs(const AttentionQuestion& question);
 // Forward: two products of 2 pairs d FLOPs each. Backward: five (scores are computed again).
 double attention_flops(const AttentionQuestion& question);

@@ -33,6 +33,10 @@ class RooflineProfile final : public Profile {
     return answer(gemm_flops(question), gemm_bytes(question), question.precision,
                   efficiencies_.gemm);
   }
+  Answer grouped_gemm(const GroupedGemmQuestion& question) const override {
+    return answer(grouped_flops(question), grouped_bytes(question), question.precision,
+                  efficiencies_.gemm);
+  }
   Answer attention(const AttentionQuestion& question) const override {
     const double efficiency =
         question.backward ? efficiencies_.attention_backward : efficiencies_.attention_forward;

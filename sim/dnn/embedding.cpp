@@ -30,7 +30,7 @@ std::vector<Operator> forward(OperatorList list) {
                list.shard.tensor > 1 ? 4 : 1);
   const bool is_scattered = list.sizes.is_sequence_parallel && dnn.position != Position::learned;
   list.collective(is_scattered ? "embedding reduce-scatter" : "embedding all-reduce",
-                  is_scattered ? TensorCollective::reduce_scatter : TensorCollective::all_reduce,
+                  is_scattered ? Collective::reduce_scatter : Collective::all_reduce,
                   sizes.row_elements * element);
   if (dnn.embedding_width() != dnn.hidden) list.forward(input_projection(dnn));
   if (dnn.position == Position::learned) {
@@ -53,7 +53,7 @@ std::vector<Operator> backward(OperatorList list) {
     list.pointwise({"embedding norm gradient", sizes.split_elements, 3, 0, 2, 3});
   }
   if (list.sizes.is_sequence_parallel) {
-    list.collective("embedding gradient all-gather", TensorCollective::all_gather,
+    list.collective("embedding gradient all-gather", Collective::all_gather,
                     sizes.whole_elements * element);
   }
   if (dnn.position == Position::learned) {

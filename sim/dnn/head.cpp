@@ -31,13 +31,11 @@ std::vector<Operator> forward(OperatorList list) {
   if (dnn.embedding_width() != dnn.hidden) list.forward(narrowing(dnn));
   list.forward(projection(list));
   const auto tokens = static_cast<double>(list.sizes.tokens);
-  list.collective("logit maximum all-reduce", TensorCollective::all_reduce,
-                  tokens * statistic_bytes);
+  list.collective("logit maximum all-reduce", Collective::all_reduce, tokens * statistic_bytes);
   list.traffic("cross entropy", logits(list), logits(list) * list.stack.logit_bytes * forward_share,
                list.stack.fused_pointwise ? 6 : 12);
   // The target's logit and the sum of exponents.
-  list.collective("exponent sum all-reduce", TensorCollective::all_reduce,
-                  2 * tokens * statistic_bytes);
+  list.collective("exponent sum all-reduce", Collective::all_reduce, 2 * tokens * statistic_bytes);
   return list.take();
 }
 

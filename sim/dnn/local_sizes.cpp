@@ -17,10 +17,13 @@ LocalSizes::LocalSizes(const Transformer& dnn, const Shard& shard, const Softwar
   query_length = share(shard.sequence, shard.context);
   tokens = query_length * shard.micro_batch;
   split_tokens = static_cast<double>(tokens) / (is_sequence_parallel ? shard.tensor : 1);
+  own_tokens = share(tokens, is_sequence_parallel ? shard.tensor : 1);
   heads = share(dnn.heads, shard.tensor);
   kv_heads = share(dnn.kv_heads, shard.tensor);
   query_width = heads * dnn.head_size;
   kv_width = kv_heads * dnn.head_size;
+  value_width = kv_heads * dnn.value_head_size();
+  attention_width = heads * dnn.value_head_size();
   ffn = share(dnn.ffn, shard.tensor);
   mlp_inputs = dnn.gated ? 2 * ffn : ffn;
   vocabulary = share(dnn.vocabulary, std::int64_t{stack.vocabulary_multiple} * shard.tensor) *

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "sim/base/invariant.h"
+
 namespace sim::dnn {
 namespace {
 
@@ -21,11 +23,42 @@ Operator gemm_operator(std::string name, std::int64_t m, std::int64_t n, std::in
   return o;
 }
 
-// `c_bytes`: moved for each element of C.
-Bytes gemm_bytes(const Operator& o, double element, double c_bytes) {
+Bytes gemm_bytes(const Operator& o, double element) {
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n),
              k = static_cast<double>(o.k);
-  return Bytes((element * (m * k + k * n) + c_bytes * m * n) * static_cast<double>(o.batch));
+  return Bytes(element * (m * k + k * n + m * n) * static_cast<double>(o.batch));
+}
+
+// Rows stay m in every layout: C is rows x outputs, rows x inputs, or outputs x inputs.
+Operator grouped_operator(std::string name, const GroupedLinear& linear, GemmLayout layout) {
+  const bool is_input = layout == GemmLayout::input_gradient;
+  Operator o =
+      gemm_operator(std::move(name), linear.rows, is_input ? linear.inputs : linear.outputs,
+                    is_input ? linear.outputs : linear.inputs, layout, 1);
+  o.kind = OperatorKind::grouped_gemm;
+  o.groups = linear.groups;
+  return o;
+}
+
+// Forward and input gradient.
+Bytes grouped_bytes(const Operator& o, double element) {
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n),
+             k = static_cast<double>(o.k);
+  return Bytes(element * (m * k + static_cast<double>(o.groups) * k * n + m * n));
+}
+
+int ranks_of(RankGroup group, const Shard& shard) {
+  switch (group) {
+    case RankGroup::tensor:
+      return shard.tensor;
+    case RankGroup::context:
+      return shard.context;
+    case RankGroup::expert:
+      return shard.expert;
+    case RankGroup::expert_tensor:
+      return shard.expert_tensor;
+  }
+  bug("unknown rank group");
 }
 
 }  // namespace
@@ -36,7 +69,7 @@ OperatorList::OperatorList(const Transformer& dnn, const Shard& shard, const Sof
 void OperatorList::gemm(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
                         GemmLayout layout, std::int64_t batch) {
   Operator o = gemm_operator(name, m, n, k, layout, batch);
-  o.bytes = gemm_bytes(o, sizes.element, sizes.element);
+  o.bytes = gemm_bytes(o, sizes.element);
   push(std::move(o));
 }
 
@@ -55,31 +88,41 @@ void OperatorList::traffic(const std::string& name, double elements, double byte
   push(std::move(o));
 }
 
-void OperatorList::collective(const std::string& name, TensorCollective kind, double bytes,
+void OperatorList::collective(const std::string& name, Collective kind, double bytes,
                               bool is_overlapped) {
-  if (shard.tensor == 1) return;
+  collective(RankGroup::tensor, name, kind, bytes, is_overlapped);
+}
+
+void OperatorList::collective(RankGroup group, const std::string& name, Collective kind,
+                              double bytes, bool is_overlapped) {
+  if (ranks_of(group, shard) == 1) return;
   Operator o;
   o.kind = OperatorKind::collective;
   o.name = name;
   o.collective = kind;
+  o.group = group;
   o.bytes = Bytes(bytes);
   o.is_overlapped = is_overlapped;
   push(std::move(o));
 }
 
+std::int64_t OperatorList::rows_of(const Linear& linear) const {
+  return linear.rows > 0 ? linear.rows : sizes.tokens;
+}
+
 void OperatorList::forward(const Linear& linear) {
-  const auto tokens = static_cast<double>(sizes.tokens);
+  const auto tokens = static_cast<double>(rows_of(linear));
   if (linear.split == Linear::Split::columns && sizes.is_sequence_parallel) {
-    collective(linear.name + " input all-gather", TensorCollective::all_gather,
+    collective(linear.name + " input all-gather", Collective::all_gather,
                tokens * static_cast<double>(linear.inputs) * sizes.element);
   }
-  gemm(linear.name, sizes.tokens, linear.outputs, linear.inputs, GemmLayout::forward);
+  gemm(linear.name, rows_of(linear), linear.outputs, linear.inputs, GemmLayout::forward);
   if (linear.split == Linear::Split::rows) {
     const double bytes = tokens * static_cast<double>(linear.outputs) * sizes.element;
     if (sizes.is_sequence_parallel) {
-      collective(linear.name + " reduce-scatter", TensorCollective::reduce_scatter, bytes);
+      collective(linear.name + " reduce-scatter", Collective::reduce_scatter, bytes);
     } else {
-      collective(linear.name + " all-reduce", TensorCollective::all_reduce, bytes);
+      collective(linear.name + " all-reduce", Collective::all_reduce, bytes);
     }
   }
   if (linear.has_bias && !stack.fused_pointwise) {
@@ -95,7 +138,7 @@ void OperatorList::forward(const Linear& linear) {
 // Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models",
 // 2022, section 4.2.2, and Megatron-LM, megatron/core/tensor_parallel/layers.py.
 void OperatorList::backward(const Linear& linear) {
-  const auto tokens = static_cast<double>(sizes.tokens);
+  const auto tokens = static_cast<double>(rows_of(linear));
   const double input_bytes = tokens * static_cast<double>(linear.inputs) * sizes.element;
   const bool is_row = linear.split == Linear::Split::rows;
   const bool is_column = linear.split == Linear::Split::columns;
@@ -105,43 +148,81 @@ void OperatorList::backward(const Linear& linear) {
     traffic(linear.name + " bias gradient", elements, elements * sizes.element);
   }
   if (sizes.is_sequence_parallel && is_row) {
-    collective(linear.name + " gradient all-gather", TensorCollective::all_gather,
+    collective(linear.name + " gradient all-gather", Collective::all_gather,
                tokens * static_cast<double>(linear.outputs) * sizes.element);
   }
   if (sizes.is_sequence_parallel && is_column) {
-    collective(linear.name + " saved input all-gather", TensorCollective::all_gather, input_bytes,
+    collective(linear.name + " saved input all-gather", Collective::all_gather, input_bytes,
                stack.overlaps_tensor);
   }
-  gemm(linear.name + " input gradient", sizes.tokens, linear.inputs, linear.outputs,
+  gemm(linear.name + " input gradient", rows_of(linear), linear.inputs, linear.outputs,
        GemmLayout::input_gradient);
   if (is_column && sizes.is_sequence_parallel) {
-    collective(linear.name + " input gradient reduce-scatter", TensorCollective::reduce_scatter,
+    collective(linear.name + " input gradient reduce-scatter", Collective::reduce_scatter,
                input_bytes, stack.overlaps_tensor);
   } else if (is_column) {
-    collective(linear.name + " input gradient all-reduce", TensorCollective::all_reduce,
-               input_bytes, stack.overlaps_tensor);
+    collective(linear.name + " input gradient all-reduce", Collective::all_reduce, input_bytes,
+               stack.overlaps_tensor);
   }
   weight_gradient(linear);
 }
 
+void OperatorList::forward(const GroupedLinear& linear) {
+  Operator o = grouped_operator(linear.name, linear, GemmLayout::forward);
+  o.bytes = grouped_bytes(o, sizes.element);
+  push(std::move(o));
+  if (linear.has_bias && !stack.fused_pointwise) {
+    const double elements = static_cast<double>(linear.rows) * static_cast<double>(linear.outputs);
+    traffic(linear.name + " bias", elements, 2 * elements * sizes.element);
+  }
+}
+
+void OperatorList::backward(const GroupedLinear& linear) {
+  if (linear.has_bias) {
+    const double elements = static_cast<double>(linear.rows) * static_cast<double>(linear.outputs);
+    traffic(linear.name + " bias gradient", elements, elements * sizes.element);
+  }
+  Operator o =
+      grouped_operator(linear.name + " input gradient", linear, GemmLayout::input_gradient);
+  o.bytes = grouped_bytes(o, sizes.element);
+  push(std::move(o));
+  weight_gradient(linear);
+}
+
+// What is gathered for the product is kept as the sequence-parallel rank holds it.
 void OperatorList::weight_gradient(const Linear& linear) {
-  Operator o = gemm_operator(linear.name + " weight gradient", linear.outputs, linear.inputs,
-                             sizes.tokens, GemmLayout::weight_gradient, 1);
-  o.accumulates_fp32 = stack.fused_gradient_accumulation && stack.gradient_fp32;
-  o.bytes = gemm_bytes(o, sizes.element, o.accumulates_fp32 ? 8 : sizes.element);
-  o.is_weight_gradient = true;
-  // What is gathered for the product is kept as the sequence-parallel rank holds it.
-  const auto tokens = static_cast<double>(sizes.tokens);
-  const double inputs = linear.split == Linear::Split::columns ? sizes.split_tokens : tokens;
-  const double outputs = linear.split == Linear::Split::rows ? sizes.split_tokens : tokens;
+  const std::int64_t rows = rows_of(linear);
+  const auto tokens = static_cast<double>(rows);
+  const auto inputs = static_cast<double>(linear.inputs),
+             outputs = static_cast<double>(linear.outputs);
+  Operator o = gemm_operator(linear.name, linear.outputs, linear.inputs, rows,
+                             GemmLayout::weight_gradient, 1);
+  o.bytes = Bytes(sizes.element * tokens * (outputs + inputs));
   o.kept_elements =
-      inputs * static_cast<double>(linear.inputs) + outputs * static_cast<double>(linear.outputs);
+      (linear.split == Linear::Split::columns ? sizes.split_tokens : tokens) * inputs +
+      (linear.split == Linear::Split::rows ? sizes.split_tokens : tokens) * outputs;
+  push_weight_gradient(std::move(o), outputs * inputs);
+}
+
+void OperatorList::weight_gradient(const GroupedLinear& linear) {
+  const auto inputs = static_cast<double>(linear.inputs),
+             outputs = static_cast<double>(linear.outputs);
+  Operator o = grouped_operator(linear.name, linear, GemmLayout::weight_gradient);
+  o.kept_elements = static_cast<double>(linear.rows) * (outputs + inputs);
+  o.bytes = Bytes(sizes.element * o.kept_elements);
+  push_weight_gradient(std::move(o), static_cast<double>(linear.groups) * outputs * inputs);
+}
+
+void OperatorList::push_weight_gradient(Operator o, double elements) {
+  const std::string name = o.name;
+  o.name += " weight gradient";
+  o.accumulates_fp32 = stack.fused_gradient_accumulation && stack.gradient_fp32;
+  o.bytes += Bytes((o.accumulates_fp32 ? 8 : sizes.element) * elements);
+  o.is_weight_gradient = true;
   push(std::move(o));
   if (stack.fused_gradient_accumulation) return;
-  const double elements = static_cast<double>(linear.outputs) * static_cast<double>(linear.inputs);
   const double accumulator = stack.gradient_fp32 ? 4 : sizes.element;
-  traffic(linear.name + " gradient accumulation", elements,
-          elements * (sizes.element + 2 * accumulator));
+  traffic(name + " gradient accumulation", elements, elements * (sizes.element + 2 * accumulator));
   operators_.back().is_weight_gradient = true;
 }
 

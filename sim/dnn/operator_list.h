@@ -2,6 +2,8 @@
 //
 //   gemm          flops 2 m n k batch; bytes: A, B and C once; an fp32 accumulator is read and
 //                 written (8 bytes an element) in place of C
+//   grouped gemm  flops 2 m n k for the m rows of all groups; bytes: rows once, the matrix of every
+//                 group once
 //   pointwise     bytes: passes over the elements of a fused kernel, times stack.pointwise_traffic
 //   linear        forward, or input gradient and weight gradient, with the collectives that tensor
 //                 parallelism needs around them
@@ -22,6 +24,15 @@ struct Linear {
   enum class Split { columns, rows, none };
   Split split = Split::none;
   bool has_bias = false;
+  std::int64_t rows = 0;  // 0: the tokens of a gathered micro-batch
+};
+
+// The same matrix of every expert on this rank, each for its own rows.
+struct GroupedLinear {
+  std::string name;
+  std::int64_t groups = 0, rows = 0;     // rows: of all groups together
+  std::int64_t inputs = 0, outputs = 0;  // of one group, on this rank
+  bool has_bias = false;
 };
 
 struct Pointwise {
@@ -41,12 +52,16 @@ class OperatorList {
   void pointwise(const Pointwise& work);
   // Bytes as given: traffic that no fusion of point-wise operators changes.
   void traffic(const std::string& name, double elements, double bytes, int kernels = 1);
-  // Nothing when the tensor group is one rank.
-  void collective(const std::string& name, TensorCollective kind, double bytes,
+  // Nothing when the group, the tensor group unless named, is one rank.
+  void collective(const std::string& name, Collective kind, double bytes,
+                  bool is_overlapped = false);
+  void collective(RankGroup group, const std::string& name, Collective kind, double bytes,
                   bool is_overlapped = false);
 
   void forward(const Linear& linear);
   void backward(const Linear& linear);
+  void forward(const GroupedLinear& linear);
+  void backward(const GroupedLinear& linear);
 
   void append(const std::vector<Operator>& operators, bool is_recompute = false);
   void push(Operator one) { operators_.push_back(std::move(one)); }
@@ -58,7 +73,12 @@ class OperatorList {
   const LocalSizes sizes;
 
  private:
+  std::int64_t rows_of(const Linear& linear) const;
   void weight_gradient(const Linear& linear);
+  void weight_gradient(const GroupedLinear& linear);
+  // `o` carries the name of the linear and the bytes of its operands, and adds into `elements`
+  // gradients. Whatever marks the gradient of a weight is set here.
+  void push_weight_gradient(Operator o, double elements);
 
   std::vector<Operator> operators_;
 };

@@ -7,8 +7,12 @@ namespace sim::scenario {
 namespace {
 
 using dnn::Activation;
+using dnn::AttentionSpan;
+using dnn::Experts;
+using dnn::LatentAttention;
 using dnn::Norm;
 using dnn::Position;
+using dnn::Router;
 using dnn::Transformer;
 
 constexpr std::int64_t width_max = 100'000'000;
@@ -33,6 +37,109 @@ void complete(Reader& reader, const Value& section, const std::string& path, Tra
   if (dnn.position == Position::learned && dnn.positions == 0) {
     report_missing(reader, section, path, "positions", "rows of the learned position embedding");
   }
+  if (dnn.span != AttentionSpan::full && dnn.window == 0) {
+    report_missing(reader, section, path, "window", "tokens of a window or chunk");
+  }
+  if (dnn.is_latent() && dnn.head_size <= dnn.latent.rotary_size) {
+    reader.error(joined_path(path, "head_size"), reader.place(joined_path(path, "head_size")),
+                 fmt::format("head_size {} leaves nothing beside the {} that have positions",
+                             dnn.head_size, dnn.latent.rotary_size),
+                 "a head's query and key have a part with positions and one without", "");
+  }
+}
+
+Section<Experts> experts_table() {
+  Section<Experts> table("a mixture of experts in place of the feed-forward block");
+  table.required("count", small_count(1, 100'000), &Experts::count, "routed experts of a layer")
+      .required("per_token", small_count(1, 100'000), &Experts::per_token,
+                "routed experts that a token is sent to")
+      .required("ffn", count(1, width_max), &Experts::ffn, "inner width of one expert")
+      .optional("shared_ffn", count(0, width_max), &Experts::shared_ffn,
+                "inner width of all shared experts together, which every token passes; 0: none")
+      .optional("dense_first", small_count(0, 100'000), &Experts::dense_first,
+                "layers at the beginning that keep the dense block")
+      .optional("period", small_count(1, 100'000), &Experts::period,
+                "of the others every n-th layer has experts")
+      .optional(
+          "router",
+          word<Router>("router", {{"softmax", Router::softmax}, {"sigmoid", Router::sigmoid}}),
+          &Experts::router, "what turns scores into weights; softmax unless written")
+      .optional("router_bias", flag(), &Experts::router_bias, "a number added to every score")
+      .optional("capacity_factor", number(0, 1000), &Experts::capacity_factor,
+                "rows of an expert: its even share times this; 0: as many as are sent")
+      .check([](Reader& reader, const Value&, const std::string& path, Experts& experts) {
+        if (experts.per_token <= experts.count) return;
+        const std::string at = joined_path(path, "per_token");
+        reader.error(
+            at, reader.place(at),
+            fmt::format("a token is sent to {} of {} experts", experts.per_token, experts.count),
+            "", "");
+      });
+  return table;
+}
+
+Section<LatentAttention> latent_table() {
+  Section<LatentAttention> table("multi-head latent attention");
+  table
+      .optional("query_rank", count(0, width_max), &LatentAttention::query_rank,
+                "width that queries are projected down to; 0: they are not")
+      .required("key_value_rank", count(1, width_max), &LatentAttention::key_value_rank,
+                "width that keys and values are projected down to")
+      .required("rotary_size", count(1, width_max), &LatentAttention::rotary_size,
+                "part of head_size that has positions")
+      .required("value_size", count(1, width_max), &LatentAttention::value_size,
+                "width of a head's value");
+  return table;
+}
+
+Section<Transformer>& add_variants(Section<Transformer>& table) {
+  return table
+      .optional("query_key_gain", flag(), &Transformer::query_key_gain,
+                "the norm of query and key has gains; true unless written")
+      .optional("attention_sinks", flag(), &Transformer::attention_sinks,
+                "a score of its own for every head")
+      .optional("experts", experts_table().kind(), &Transformer::experts,
+                "a mixture of experts in place of the feed-forward block")
+      .optional("latent_attention", latent_table().kind(), &Transformer::latent,
+                "multi-head latent attention")
+      .optional("span",
+                word<AttentionSpan>("span", {{"full", AttentionSpan::full},
+                                             {"sliding", AttentionSpan::sliding},
+                                             {"chunked", AttentionSpan::chunked}}),
+                &Transformer::span,
+                "keys that a token sees: all, the last of a window, those of its chunk")
+      .optional("window", count(1, width_max), &Transformer::window, "tokens of a window or chunk")
+      .optional("full_period", small_count(0, 100'000), &Transformer::full_period,
+                "every n-th layer sees everything; 0: none")
+      .optional("prediction_modules", small_count(0, 1000), &Transformer::prediction_modules,
+                "further tokens that are predicted, with a layer each");
+}
+
+// What a run does not do yet, of a transformer that is described in full.
+std::string unsimulated(const Transformer& dnn) {
+  std::vector<std::string> features;
+  if (dnn.is_latent()) features.emplace_back("multi-head latent attention");
+  if (dnn.is_moe()) {
+    features.push_back(fmt::format("a mixture of experts ({} of them, {} a token)",
+                                   dnn.experts.count, dnn.experts.per_token));
+  }
+  if (dnn.span != AttentionSpan::full) {
+    features.push_back(fmt::format("a window of {} tokens", dnn.window));
+  }
+  if (dnn.prediction_modules > 0) features.emplace_back("multi-token prediction");
+  return fmt::format("{}", fmt::join(features, ", "));
+}
+
+// The only place that refuses a transformer for what it has.
+std::optional<AnyDnn> simulated(Reader& reader, const Value& value, const std::string& path,
+                                const std::optional<Transformer>& dnn) {
+  if (!dnn) return std::nullopt;
+  const std::string features = unsimulated(*dnn);
+  if (features.empty()) return *dnn;
+  reader.error(path, value.blamed(),
+               fmt::format("dnn '{}' is not supported: it has {}", dnn->name, features),
+               "only decoders of text whose layers are dense and all alike can be simulated", "");
+  return std::nullopt;
 }
 
 std::optional<AnyDnn> read_file(Reader& reader, const Value& value, const std::string& path) {
@@ -50,7 +157,7 @@ std::optional<AnyDnn> read_file(Reader& reader, const Value& value, const std::s
   if (!is_json) {
     const auto dnn =
         catalog_kind("dnns", "dnn", transformer_table(), Naming::text).read(reader, file, path);
-    return dnn ? std::optional<AnyDnn>(*dnn) : std::nullopt;
+    return simulated(reader, file, path, dnn);
   }
   const auto found = reader.file_named(file);
   if (!found) {
@@ -63,7 +170,7 @@ std::optional<AnyDnn> read_file(Reader& reader, const Value& value, const std::s
     reader.mark_bad(file_path);
     return std::nullopt;
   }
-  return *dnn;
+  return simulated(reader, file, path, dnn);
 }
 
 }  // namespace
@@ -125,8 +232,8 @@ Section<Transformer> transformer_table() {
       .defaulted("dropout", number(0, 0.99), &Transformer::dropout, "0",
                  "probability; 0: no dropout kernels")
       .optional("embedding_size", width(1), &Transformer::embedding_size,
-                "width of a narrower embedding; hidden unless written")
-      .check(complete);
+                "width of a narrower embedding; hidden unless written");
+  add_variants(table).check(complete);
   return table;
 }
 
@@ -179,8 +286,7 @@ Kind<AnyDnn> dnn_kind() {
               const auto dnn = timed.whole(reader, *times, timed_path);
               return dnn ? std::optional<AnyDnn>(*dnn) : std::nullopt;
             }
-            const auto dnn = written.read(reader, value, path);
-            return dnn ? std::optional<AnyDnn>(*dnn) : std::nullopt;
+            return simulated(reader, value, path, written.read(reader, value, path));
           }};
 }
 

@@ -154,8 +154,9 @@ void HuggingFaceConfig::warning(const Value& value, std::string message, std::st
   diagnostics_.warning(value.place(), std::move(message), std::move(why));
 }
 
-std::optional<std::int64_t> HuggingFaceConfig::whole_number(
-    const Value& value, std::initializer_list<const char*> keys) {
+std::optional<std::int64_t> HuggingFaceConfig::whole_number(const Value& value,
+                                                            std::initializer_list<const char*> keys,
+                                                            std::int64_t least) {
   // Named as it stands in the file.
   const std::string key = *std::find_if(keys.begin(), keys.end(),
                                         [&](const char* one) { return root_.find(one) == &value; });
@@ -169,8 +170,8 @@ std::optional<std::int64_t> HuggingFaceConfig::whole_number(
           value.is_quoted ? "write it without quotes" : "");
     return std::nullopt;
   }
-  if (number < 1 || number > count_max) {
-    error(value, fmt::format("{} is {}, but must be from 1 to {}", key, number, count_max));
+  if (number < least || number > count_max) {
+    error(value, fmt::format("{} is {}, but must be from {} to {}", key, number, least, count_max));
     return std::nullopt;
   }
   return number;
@@ -187,6 +188,11 @@ std::int64_t HuggingFaceConfig::count(std::initializer_list<const char*> keys) {
   if (value != nullptr) return whole_number(*value, keys).value_or(1);
   error(root_, fmt::format("missing key '{}'", *keys.begin()));
   return 1;
+}
+
+std::int64_t HuggingFaceConfig::whole(const char* key, std::int64_t otherwise) {
+  const Value* value = find({key});
+  return value == nullptr ? otherwise : whole_number(*value, {key}, 0).value_or(otherwise);
 }
 
 bool HuggingFaceConfig::flag(const char* key, bool otherwise) {

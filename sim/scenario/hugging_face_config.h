@@ -25,6 +25,7 @@ class HuggingFaceConfig {
   // Reports a missing or unfit value and returns 1, so that reading goes on to the next error.
   std::int64_t count(std::initializer_list<const char*> keys);
   std::optional<std::int64_t> optional_count(std::initializer_list<const char*> keys);
+  std::int64_t whole(const char* key, std::int64_t otherwise);  // 0 is a number, too
   bool flag(const char* key, bool otherwise);
   double share(const char* key, double otherwise);
   dnn::Activation activation(std::initializer_list<const char*> keys, const char* otherwise);
@@ -42,7 +43,8 @@ class HuggingFaceConfig {
 
  private:
   std::optional<std::int64_t> whole_number(const Value& value,
-                                           std::initializer_list<const char*> keys);
+                                           std::initializer_list<const char*> keys,
+                                           std::int64_t least = 1);
 
   const Value& root_;
   Diagnostics& diagnostics_;
@@ -51,11 +53,12 @@ class HuggingFaceConfig {
 };
 
 // Why a config cannot be read, by what it contains: experts, latent attention, an encoder, ...
-// Nothing when none of the known signs is there.
+// Nothing when none of the known signs is there, those aside that are `understood`.
 struct Unsupported {
   const Value* value;
   std::string what;  // "a mixture of experts (num_local_experts: 8)"
 };
-std::optional<Unsupported> unsupported_feature(const Value& root);
+std::optional<Unsupported> unsupported_feature(const Value& root,
+                                               const std::vector<std::string>& understood);
 
 }  // namespace sim::scenario

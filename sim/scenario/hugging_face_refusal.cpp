@@ -1,6 +1,7 @@
 // Architectures that are recognised and cannot be simulated, by the keys that betray them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "sim/scenario/encoding.h"
@@ -46,10 +47,12 @@ bool is_set(const Value& value) {
 
 }  // namespace
 
-std::optional<Unsupported> unsupported_feature(const Value& root) {
+std::optional<Unsupported> unsupported_feature(const Value& root,
+                                               const std::vector<std::string>& understood) {
   std::optional<Unsupported> result;
   std::string_view before;
   for (const Sign& sign : signs) {
+    if (std::find(understood.begin(), understood.end(), sign.key) != understood.end()) continue;
     const Value* value = root.find(sign.key);
     if (value == nullptr || !is_set(*value) || sign.what == before) continue;
     before = sign.what;

@@ -15,6 +15,8 @@ Section<SoftwareStack>& add_overlap(Section<SoftwareStack>& table) {
                  "false", "all-gather of parameters behind the next forward pass")
       .defaulted("overlaps_tensor", flag(), &SoftwareStack::overlaps_tensor, "false",
                  "tensor-parallel communication behind the weight gradient")
+      .optional("overlaps_shared_experts", flag(), &SoftwareStack::overlaps_shared_experts,
+                "exchange of routed rows behind the shared experts")
       .defaulted("pipeline_blocks", flag(), &SoftwareStack::pipeline_blocks, "false",
                  "a stage waits for its own sends and receives")
       .defaulted(

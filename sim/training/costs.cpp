@@ -43,15 +43,19 @@ profile::AttentionKernel kernel_of(dnn::SoftwareStack::Attention attention) {
   bug("an unfused attention has no kernel");
 }
 
-collective::Operation operation_of(dnn::TensorCollective collective) {
+collective::Operation operation_of(dnn::Collective collective) {
   switch (collective) {
-    case dnn::TensorCollective::all_reduce:
+    case dnn::Collective::all_reduce:
       return collective::Operation::all_reduce;
-    case dnn::TensorCollective::all_gather:
+    case dnn::Collective::all_gather:
       return collective::Operation::all_gather;
-    case dnn::TensorCollective::reduce_scatter:
+    case dnn::Collective::reduce_scatter:
       return collective::Operation::reduce_scatter;
-    case dnn::TensorCollective::none:
+    case dnn::Collective::all_to_all:
+      return collective::Operation::all_to_all;
+    case dnn::Collective::send_receive:
+      return collective::Operation::send_receive;
+    case dnn::Collective::none:
       break;
   }
   bug("a collective operator without a collective");
@@ -84,6 +88,8 @@ profile::Answer Coster::answer(const dnn::Operator& o, CostedOperator& costed) c
       costed.family = CostedOperator::Family::gemm;
       return profile_.gemm(
           {o.m, o.n, o.k, o.batch, job_.precision, layout_of(o.layout), o.accumulates_fp32});
+    case dnn::OperatorKind::grouped_gemm:
+      bug("experts are refused before they are costed");
     case dnn::OperatorKind::attention:
       costed.family = CostedOperator::Family::attention;
       return profile_.attention({kernel_of(job_.stack.attention), o.sequences, o.query_heads,

@@ -181,4 +181,8 @@ TEST_CASE("attention: kernels, masks and directions scale what was measured") {
   question.kernel = AttentionKernel::flash2;
   question.head_size = 96;  // not fitted
   CHECK(profile->attention(question).extrapolated);
+  // As wide in the mean: the same work, though it was not timed so.
+  question.head_size = 192;
+  question.value_head_size = 64;
+  CHECK(profile->attention(question).duration.value() == approximately(forward, 1e-12));
 }

@@ -50,6 +50,21 @@ TEST_CASE("ideal: attention counts the pairs that are computed") {
   CHECK(profile->attention(question).duration.value() == approximately(100e-6 * 0.375));
 }
 
+// Queries and keys of 192, values of 128, 1000 tokens: 500,000 pairs of 2 * 320 FLOP for each of 10
+// heads = 3.2 GFLOP = 32 us; backward 2 * (3 * 192 + 2 * 128) = 1664: 83.2 us.
+TEST_CASE("ideal: values may be narrower than queries and keys") {
+  const auto profile = ideal_profile(round_device());
+  AttentionQuestion question{.query_heads = 10,
+                             .kv_heads = 10,
+                             .query_length = 1000,
+                             .key_length = 1000,
+                             .head_size = 192,
+                             .value_head_size = 128};
+  CHECK(profile->attention(question).duration.value() == approximately(32e-6));
+  question.backward = true;
+  CHECK(profile->attention(question).duration.value() == approximately(83.2e-6));
+}
+
 TEST_CASE("ideal: no latency, no collective curves, no multiprocessor taken") {
   const auto profile = ideal_profile(round_device());
   CHECK(profile->memory({.bytes = 0}).duration.value() == 0);

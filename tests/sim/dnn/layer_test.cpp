@@ -7,18 +7,6 @@
 namespace sim::dnn {
 namespace {
 
-std::vector<Operator> of_kind(const std::vector<Operator>& operators, OperatorKind kind) {
-  std::vector<Operator> result;
-  for (const Operator& o : operators) {
-    if (o.kind == kind) result.push_back(o);
-  }
-  return result;
-}
-
-std::vector<Operator> collectives(const std::vector<Operator>& operators) {
-  return of_kind(operators, OperatorKind::collective);
-}
-
 std::vector<Operator> of_attention(const std::vector<Operator>& operators, bool is_recompute) {
   std::vector<Operator> result;
   for (const Operator& o : operators) {
@@ -133,12 +121,12 @@ TEST_CASE("layer: tensor parallelism without sequence parallelism, two all-reduc
   CHECK(backward[0].name == "mlp input projection input gradient all-reduce");
   CHECK(backward[1].name == "qkv projection input gradient all-reduce");
   for (const Operator& o : forward) {
-    CHECK(o.collective == TensorCollective::all_reduce);
+    CHECK(o.collective == Collective::all_reduce);
     CHECK(o.bytes.value() == 32.0 * 1024 * 1024);
     CHECK_FALSE(o.is_overlapped);
   }
   for (const Operator& o : backward) {
-    CHECK(o.collective == TensorCollective::all_reduce);
+    CHECK(o.collective == Collective::all_reduce);
     CHECK(o.bytes.value() == 32.0 * 1024 * 1024);
     CHECK(o.is_overlapped);
   }
@@ -285,19 +273,6 @@ TEST_CASE("layer: eager stacks launch more kernels and add biases by themselves"
     return sum;
   };
   CHECK(launches(eager_layer.forward) > launches(fused_layer.forward));
-}
-
-// A quarter of 1024 tokens against all 1024 keys: a quarter of the attention and of the products.
-TEST_CASE("layer: context parallelism cuts the tokens, not the keys") {
-  const Transformer dnn = llama_8b();
-  const auto whole = layer_operators(dnn, {1024, 2, 2}, flash(), Recompute::none);
-  const auto part = layer_operators(dnn, {1024, 2, 2, true, 2, 4}, flash(), Recompute::none);
-  CHECK(4 * gemm_flops(part.forward) == gemm_flops(whole.forward));
-  const Operator* attention = named(part.forward, "attention");
-  REQUIRE(attention != nullptr);
-  CHECK(attention->query_length == 256);
-  CHECK(attention->key_length == 1024);
-  CHECK(4 * attention->flops.value() == named(whole.forward, "attention")->flops.value());
 }
 
 }  // namespace sim::dnn
