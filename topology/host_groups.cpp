@@ -29,9 +29,7 @@ bool Group::has_crossbar() const {
   return layout.domain_size() > 1 && description->type.scale_up.kind == ScaleUp::Kind::crossbar;
 }
 
-std::string Host::device_name(int i) const {
-  return fmt::format("{}{}.gpu{}", group.description->name, number, i);
-}
+std::string Host::device_name(int i) const { return name() + ".gpu" + std::to_string(i); }
 
 std::string Host::switch_name(int i) const {
   const int pcie_switches = group.layout.pcie_switches();

@@ -6,13 +6,19 @@
 namespace sim::collective {
 namespace {
 
-// Down the chain that starts at the lane's member and visits the whole host, or up the one that
-// ends there.
-void add_chain(Tally& tally, const Hosts& hosts, int host, int lane, bool is_up,
-               std::int64_t shares) {
-  const int first = is_up ? lane + 1 : lane;
-  for (int i = 0; i + 1 < hosts.size(host); ++i) {
-    tally.add(hosts.member(host, first + i), hosts.member(host, first + i + 1), shares);
+// Down the chains that start at the lanes' members and visit the whole host, or up those that end
+// there. shares[lane]. Hop by hop, added up first: there are members x lanes of them in a host.
+void add_chains(Tally& tally, const Hosts& hosts, int host, bool is_up,
+                const std::vector<std::int64_t>& shares) {
+  const auto size = static_cast<std::size_t>(hosts.size(host));
+  std::vector<std::int64_t> carried(size, 0);  // [member number] to the next
+  for (std::size_t lane = 0; lane < shares.size(); ++lane) {
+    const std::size_t first = is_up ? lane + 1 : lane;
+    for (std::size_t i = 0; i + 1 < size; ++i) carried[(first + i) % size] += shares[lane];
+  }
+  for (int number = 0; number < hosts.size(host); ++number) {
+    tally.add(hosts.member(host, number), hosts.member(host, number + 1),
+              carried[static_cast<std::size_t>(number)]);
   }
 }
 
@@ -25,10 +31,11 @@ void add_handovers(Tally& tally, const Hosts& hosts, const Lanes& lanes, int hos
 
 Traffic all_reduce(const Hosts& hosts, const Lanes& lanes, Bytes size) {
   Tally tally(std::int64_t{lanes.count} * hosts.count());
+  const std::vector<std::int64_t> all(static_cast<std::size_t>(lanes.count), hosts.count());
   for (int host = 0; host < hosts.count(); ++host) {
+    add_chains(tally, hosts, host, true, all);
+    add_chains(tally, hosts, host, false, all);
     for (int lane = 0; lane < lanes.count; ++lane) {
-      add_chain(tally, hosts, host, lane, true, hosts.count());
-      add_chain(tally, hosts, host, lane, false, hosts.count());
       tally.add(hosts.member(host, lane), hosts.member((host + 1) % hosts.count(), lane),
                 std::int64_t{2} * (hosts.count() - 1));
     }
@@ -39,17 +46,19 @@ Traffic all_reduce(const Hosts& hosts, const Lanes& lanes, Bytes size) {
 Traffic gather_or_scatter(bool is_gather, const Hosts& hosts, const Lanes& lanes, int ranks,
                           Bytes size) {
   Tally tally(ranks);
+  std::vector<std::int64_t> all;  // [lane]
+  for (int lane = 0; lane < lanes.count; ++lane) all.push_back(lanes.contributors_of(lane));
   for (int host = 0; host < hosts.count(); ++host) {
     const int next = (host + 1) % hosts.count();
     add_handovers(tally, hosts, lanes, host, is_gather);
+    add_chains(tally, hosts, host, !is_gather, all);
     for (int lane = 0; lane < lanes.count; ++lane) {
-      const int all = lanes.contributors_of(lane);
-      add_chain(tally, hosts, host, lane, !is_gather, all);
       // A gathering ring brings the next host all but its own; a scattering one takes to the next
       // host all but what ended here.
       const auto own = static_cast<std::size_t>(is_gather ? next : host);
       tally.add(hosts.member(host, lane), hosts.member(next, lane),
-                all - lanes.contributors[own][static_cast<std::size_t>(lane)]);
+                all[static_cast<std::size_t>(lane)] -
+                    lanes.contributors[own][static_cast<std::size_t>(lane)]);
     }
   }
   const int handovers = hosts.size_max() > lanes.count ? 1 : 0;

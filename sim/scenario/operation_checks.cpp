@@ -10,6 +10,8 @@
 namespace sim::scenario {
 namespace {
 
+using topology::DeviceIndex;
+
 std::string path_of(std::size_t operation, const char* key) {
   return fmt::format("operations.{}.{}", operation, key);
 }
@@ -44,14 +46,7 @@ std::vector<std::pair<std::string, std::string>> devices_of(const HandOperation&
 }
 
 // How many devices a collective's names stand for, and that each is there once.
-void check_members(Reader& reader, const topology::Cluster& cluster, std::size_t operation,
-                   const HandOperation::Collective& collective) {
-  std::vector<topology::DeviceIndex> members;
-  for (const std::string& name : collective.devices) {
-    const std::vector<topology::DeviceIndex> found = cluster.devices_of_part(name);
-    if (found.empty()) return;  // said elsewhere
-    members.insert(members.end(), found.begin(), found.end());
-  }
+void check_members(Reader& reader, std::size_t operation, std::vector<DeviceIndex> members) {
   const std::string path = path_of(operation, "devices");
   const std::size_t count = members.size();
   std::sort(members.begin(), members.end());
@@ -64,25 +59,30 @@ void check_members(Reader& reader, const topology::Cluster& cluster, std::size_t
   }
 }
 
+bool is_name_of(const topology::Cluster& cluster, const std::vector<DeviceIndex>& found,
+                const std::string& name) {
+  return found.size() == 1 && cluster.device_name(found.front()) == name;
+}
+
 void check_devices(Reader& reader, const Scenario& scenario) {
   const topology::Cluster cluster(scenario.cluster);
-  const auto is_known = [&](const std::string& name, bool may_be_several) {
-    const std::vector<topology::DeviceIndex> found = cluster.devices_of_part(name);
-    if (may_be_several) return !found.empty();
-    return found.size() == 1 && cluster.device_name(found.front()) == name;
-  };
   std::vector<std::string> names;
   for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
     const auto* collective = std::get_if<HandOperation::Collective>(&scenario.operations[i].what);
-    if (collective) check_members(reader, cluster, i, *collective);
+    std::vector<DeviceIndex> members;
+    bool are_all_known = true;
     for (const auto& [path, name] : devices_of(scenario.operations[i], i)) {
-      if (is_known(name, collective != nullptr)) continue;
+      const std::vector<DeviceIndex> found = cluster.devices_of_part(name);
+      members.insert(members.end(), found.begin(), found.end());
+      if (collective ? !found.empty() : is_name_of(cluster, found, name)) continue;
+      are_all_known = false;
       const bool is_first = names.empty();
       for (topology::DeviceIndex d = 0; is_first && d < cluster.device_count(); ++d) {
         names.push_back(cluster.device_name(d));
       }
       unknown_name(reader, path, "device", name, names);
     }
+    if (collective && are_all_known) check_members(reader, i, std::move(members));
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace sim::training {
 
@@ -37,14 +36,27 @@ struct DeviceHop {
   double bytes;
 };
 
+// One sum for each part, ascending; added up in the order in which the shares stand.
+template <class Index>
+std::vector<std::pair<Index, double>> sums(std::vector<std::pair<Index, double>> shares) {
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::pair<Index, double>> result;
+  for (const auto& [part, bytes] : shares) {
+    if (result.empty() || result.back().first != part) result.emplace_back(part, 0);
+    result.back().second += bytes;
+  }
+  return result;
+}
+
 // Adds up the hops; fills everything but the latency. Returns the largest route latencies
 // (inside a host or domain, between hosts).
 std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
                                      const profile::NetworkConstants& network,
                                      std::span<const DeviceHop> hops, double overhead,
                                      double memory_passes, Path& path) {
-  std::map<LinkIndex, double> links;
-  std::map<DeviceIndex, double> memory;
+  std::vector<std::pair<LinkIndex, double>> links;
+  std::vector<std::pair<DeviceIndex, double>> memory;
   Seconds intra, inter;
   for (const DeviceHop& hop : hops) {
     if (hop.source == hop.target) continue;
@@ -53,12 +65,13 @@ std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
     const topology::Route route = cluster.route(hop.source, hop.target, flow);
     Seconds& latency = route.inside_domain || route.inside_host ? intra : inter;
     latency = std::max(latency, route.latency);
-    for (const auto& [link, share] : route.links) links[link] += hop.bytes * share * overhead;
-    memory[hop.source] += hop.bytes * memory_passes / 2;
-    memory[hop.target] += hop.bytes * memory_passes / 2;
+    for (const auto& [link, share] : route.links)
+      links.emplace_back(link, hop.bytes * share * overhead);
+    memory.emplace_back(hop.source, hop.bytes * memory_passes / 2);
+    memory.emplace_back(hop.target, hop.bytes * memory_passes / 2);
   }
-  path.links.assign(links.begin(), links.end());
-  path.memory.assign(memory.begin(), memory.end());
+  path.links = sums(std::move(links));
+  path.memory = sums(std::move(memory));
   for (const auto& [link, bytes] : path.links) {
     const topology::Link l = cluster.link(link);
     path.reference = std::max(path.reference, bytes);
