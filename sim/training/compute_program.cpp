@@ -31,6 +31,15 @@ class LaneWriter {
     Picoseconds duration;  // host time
     int kernels;
   };
+  struct Segment {  // what a pass amounts to as one step
+    std::array<Picoseconds, category_count> parts{};
+    Picoseconds tail = 0, first_launch = -1;  // tail: of the last operator
+    Category tail_category = Category::compute;
+    Launch launch{};
+    std::vector<double> flops;  // one by one: their sum depends on the order
+    std::array<Picoseconds, 4> family{};
+    std::map<std::pair<collective::Operation, double>, int> merged;
+  };
 
   void receive(const Pass& pass);
   void pass(int index);
@@ -40,6 +49,8 @@ class LaneWriter {
   }
   bool outruns_host(int index) const;
   void segment(int index);
+  const Segment& segment_of(const Pass& p);
+  Segment measured(const Pass& p);
   void operators(int index);
   void tally(const CostedOperator& o) {
     result_.flops += o.flops;
@@ -72,6 +83,7 @@ class LaneWriter {
   std::optional<int> must_end_;  // tensor step to wait for before the next operator
   Launch carried_{};             // launches of collectives, paid by the next step
   std::size_t next_hook_ = 0;
+  std::map<std::pair<Pass::Kind, int>, Segment> segments_;  // by virtual stage
   LanePrograms result_;
 };
 
@@ -127,65 +139,81 @@ Picoseconds LaneWriter::alone(const CostedOperator& o) const {
                   at_capacity(o.memory_rate, in_.capacity.memory));
 }
 
-// The whole pass as one step, and its last operator as another so that the host's launches are
-// waited for at the end as well as at the start.
-void LaneWriter::segment(int index) {
-  const Pass& p = passes_[static_cast<std::size_t>(index)];
+// The same for every micro-batch, but for draws.
+const LaneWriter::Segment& LaneWriter::segment_of(const Pass& p) {
+  const std::pair<Pass::Kind, int> key{p.kind, p.virtual_stage};
+  const auto found = segments_.find(key);
+  if (found != segments_.end() && !in_.jitter) return found->second;
+  return segments_[key] = measured(p);
+}
+
+LaneWriter::Segment LaneWriter::measured(const Pass& p) {
   const int count = unit_count(p);
-  std::array<Picoseconds, category_count> parts{};
-  Picoseconds beside = -1, tail = 0, first_launch = -1;
-  Category tail_category = Category::compute;
-  Launch launch{};
+  Segment s;
+  Picoseconds beside = -1;
   const auto close = [&](Picoseconds compute, Category category) {
     const Picoseconds both = beside < 0 ? compute : overlapped(beside, compute);
-    parts[static_cast<std::size_t>(category)] += compute;
-    parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
+    s.parts[static_cast<std::size_t>(category)] += compute;
+    s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
     if (beside == both) meet();
     beside = -1;
   };
   for (int u = 0; u < count; ++u) {
     for (const CostedOperator& o : operators_of(p, u)) {
-      launch.duration += o.host;
-      launch.kernels += o.kernels;
-      if (first_launch < 0) first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
-      tally(o);
+      s.launch.duration += o.host;
+      s.launch.kernels += o.kernels;
+      if (s.first_launch < 0) s.first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
+      s.flops.push_back(o.flops);
+      s.family[static_cast<std::size_t>(o.family)] += o.work;
       if (o.collective) {
-        ++result_.merged[{*o.collective, o.size.value()}];
+        ++s.merged[{*o.collective, o.size.value()}];
         const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
         if (beside >= 0) close(0, Category::compute);
         if (o.is_overlapped) {
           beside = cost.lag + cost.work;
         } else {
           meet();
-          parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
+          s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
         }
-        tail = 0;
+        s.tail = 0;
         continue;
       }
       const bool is_beside = beside >= 0;
       const Picoseconds work = varied(alone(o));
       close(work, o.category);
-      tail = is_beside ? 0 : work;
-      tail_category = o.category;
+      s.tail = is_beside ? 0 : work;
+      s.tail_category = o.category;
     }
   }
   if (beside >= 0) close(0, Category::compute);
-  if (!has_host_) tail = 0;
-  parts[static_cast<std::size_t>(tail_category)] -= tail;
+  if (!has_host_) s.tail = 0;
+  s.parts[static_cast<std::size_t>(s.tail_category)] -= s.tail;
+  return s;
+}
+
+// The whole pass as one step, and its last operator as another so that the host's launches are
+// waited for at the end as well as at the start.
+void LaneWriter::segment(int index) {
+  const Pass& p = passes_[static_cast<std::size_t>(index)];
+  const Segment& s = segment_of(p);
+  for (const double flops : s.flops) result_.flops += flops;
+  for (std::size_t f = 0; f < s.family.size(); ++f) result_.family[f] += s.family[f];
+  for (const auto& [what, times] : s.merged) result_.merged[what] += times;
   ProgramWriter::StepSpec spec;
   spec.label = label_of(p);
   for (int c = 0; c < category_count; ++c) {
-    const Picoseconds work = parts[static_cast<std::size_t>(c)];
+    const Picoseconds work = s.parts[static_cast<std::size_t>(c)];
     spec.work += work;
     if (work > 0) spec.parts.push_back({static_cast<std::uint8_t>(c), work});
   }
   if (!has_host_) {
-    add(spec, {});
+    add(std::move(spec), {});
     return;
   }
-  add(spec, {std::max<Picoseconds>(first_launch, 0), 1});
-  add({.label = spec.label, .category = tail_category, .work = tail},
-      {launch.duration - std::max<Picoseconds>(first_launch, 0), launch.kernels - 1});
+  const Picoseconds first_launch = std::max<Picoseconds>(s.first_launch, 0);
+  add(spec, {first_launch, 1});
+  add({.label = spec.label, .category = s.tail_category, .work = s.tail},
+      {s.launch.duration - first_launch, s.launch.kernels - 1});
 }
 
 void LaneWriter::collective(const CostedOperator& o) {
@@ -224,9 +252,10 @@ void LaneWriter::one_operator(const CostedOperator& o) {
                                .weight = byte_fair_weight(o.memory_rate)};
   if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
   if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
-  add(spec, {o.host, o.kernels});
+  const Picoseconds work = spec.work;
+  add(std::move(spec), {o.host, o.kernels});
   if (!beside_) return;
-  if (overlapped(beside_duration_, spec.work) == beside_duration_) meet();
+  if (overlapped(beside_duration_, work) == beside_duration_) meet();
   must_end_ = std::exchange(beside_, std::nullopt);
 }
 

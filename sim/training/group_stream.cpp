@@ -1,13 +1,23 @@
 // The stream of a rank group: one collective after the other, each when every member has reached
 // its milestones.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "sim/training/job_builder.h"
 
 namespace sim::training {
+
+namespace {
+
+// As bytes: keys are compared in full, and nobody reads them.
+void add_numbers(std::string& key, std::initializer_list<std::int64_t> numbers) {
+  for (const std::int64_t number : numbers) {
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+}
+
+}  // namespace
 
 // One slot a stage; each lane reserves the devices that it has in the group.
 JobBuilder::GroupMembers JobBuilder::members_of(const GroupSpec& spec) {
@@ -71,15 +81,15 @@ StreamId JobBuilder::group_stream(const GroupSpec& spec) {
   const std::int64_t reserve =
       std::llround(collective_share(static_cast<int>(spec.group->members().front())) *
                    static_cast<double>(multiprocessors_one));
-  std::string key = fmt::format("{} {} {}", spec.key, members.slots.size(), reserve);
+  std::string key = spec.key + '\0';
+  add_numbers(key, {static_cast<std::int64_t>(members.slots.size()), reserve});
   std::vector<TransferCost> costs;
   std::vector<std::int32_t> footprint;  // [step]
   for (const TensorStep& step : spec.steps) {
     const auto [path, cost] = spec.group->cost(step.operation, step.size);
     costs.push_back(cost);
     footprint.push_back(footprint_of(path));
-    fmt::format_to(std::back_inserter(key), " {}/{}/{}/{}", cost.lag, cost.work, cost.amount,
-                   footprint.back());
+    add_numbers(key, {cost.lag, cost.work, cost.amount, footprint.back()});
   }
   const std::int32_t program = builder_.program(
       key, [&] { return group_program(spec, members.stages, costs, footprint, reserve); });

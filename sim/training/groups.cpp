@@ -170,7 +170,7 @@ void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
       .owner = ranks.front(),
       .key = fmt::format("data {}", stage),
       .group = &group,
-      .steps = std::move(steps),
+      .steps = steps,
       .milestones =
           [&](std::size_t step, int member_stage) {
             const DataOperation& operation = data.operations[step];
@@ -224,16 +224,16 @@ void JobBuilder::make_embedding() {
     c.pipeline = job_.plan.stages - 1;
     const int other = grid_.rank(c);
     const Communicator group(cluster_, profile(rank), {rank, other});
-    const double bytes = costs(rank).embedding.gradient_bytes;
+    const std::vector<TensorStep> steps(
+        static_cast<std::size_t>(schedule_.rounds),
+        {collective::Operation::all_reduce, Bytes(costs(rank).embedding.gradient_bytes),
+         "reduce embedding gradients", Category::exposed_pipeline});
     const StreamId stream = group_stream({
         .name = fmt::format("embedding group of rank {}", rank),
         .owner = rank,
         .key = "embedding",
         .group = &group,
-        .steps =
-            std::vector<TensorStep>(static_cast<std::size_t>(schedule_.rounds),
-                                    {collective::Operation::all_reduce, Bytes(bytes),
-                                     "reduce embedding gradients", Category::exposed_pipeline}),
+        .steps = steps,
         .milestones = [this](std::size_t round, int stage) -> std::vector<int> {
           return {milestones_of(stage).passes_done(static_cast<int>(round))};
         },

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -41,7 +42,7 @@ class JobBuilder {
     int owner = 0;
     std::string key;  // of the program, with what else it depends on
     const Communicator* group = nullptr;
-    std::vector<TensorStep> steps;
+    std::span<const TensorStep> steps;
     // Milestones of a member's lane that a step waits for.
     std::function<std::vector<int>(std::size_t step, int stage)> milestones;
     Category transfer = Category::other, late = Category::other;
