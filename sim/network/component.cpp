@@ -9,20 +9,27 @@ void Sharing::gather_all(const Resource& resource) {
   for (const Entry& entry : resource.groups) gather(entry.owner);
 }
 
+// A resource that binds becomes part of the system to be solved.
+void Sharing::take(std::int32_t resource) {
+  Resource& r = at(resource);
+  r.is_touched = true;  // marks it as taken while gathering
+  r.local = static_cast<std::int32_t>(binding_.size());
+  binding_.push_back(resource);
+  gather_all(r);
+}
+
 void Sharing::gather_component() {
   for (const Queued& queued : queue_) at(queued.resource).is_queued = false;
   queue_.clear();
   binding_.clear();
   for (const RateGroups::Group group : groups_.stale()) gather(group);
-  for (const std::int32_t index : touched_) gather_all(at(index));
+  for (const std::int32_t index : touched_) {
+    at(index).binds ? take(index) : gather_all(at(index));
+  }
   for (std::size_t i = 0; i < gathered_.size(); ++i) {
     for (const Use& use : groups_[gathered_[i]].uses) {
-      Resource& r = at(use.resource);
-      if (r.is_touched || !r.binds) continue;
-      r.is_touched = true;  // marks it as taken while gathering
-      r.local = static_cast<std::int32_t>(binding_.size());
-      binding_.push_back(use.resource);
-      gather_all(r);
+      const Resource& r = at(use.resource);
+      if (r.binds && !r.is_touched) take(use.resource);
     }
   }
   for (const std::int32_t index : binding_) at(index).is_touched = false;

@@ -94,12 +94,6 @@ void Sharing::regroup(Picoseconds now) {
   drop_empty_groups();
 }
 
-void Sharing::gather(RateGroups::Group group) {
-  if (groups_[group].is_gathered) return;
-  groups_[group].is_gathered = true;
-  gathered_.push_back(group);
-}
-
 // Takes over what the levels of the group's resources give it. Returns whether its level changes.
 bool Sharing::update_level(RateGroups::Group group) {
   RateGroup& g = groups_[group];

@@ -111,7 +111,12 @@ class Sharing {
   void leave(Task task);
   void drop_empty_groups();
   void regroup(Picoseconds now);
-  void gather(RateGroups::Group group);
+  void gather(RateGroups::Group group) {
+    RateGroup& g = groups_[group];
+    if (g.is_gathered) return;
+    g.is_gathered = true;
+    gathered_.push_back(group);
+  }
   bool update_level(RateGroups::Group group);
 
   // Rates from the changes on.
@@ -126,6 +131,7 @@ class Sharing {
 
   // Rates of all that is joined to a change.
   void gather_all(const Resource& resource);
+  void take(std::int32_t resource);
   void gather_component();
   void solve();
 
