@@ -250,6 +250,7 @@ void LaneWriter::one_operator(const CostedOperator& o) {
                                .category = o.category,
                                .work = varied(o.work),
                                .weight = byte_fair_weight(o.memory_rate)};
+  spec.uses.reserve(2);
   if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
   if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
   const Picoseconds work = spec.work;
