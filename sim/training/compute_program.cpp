@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/training/segment.h"
+
 namespace sim::training {
 
 using network::Wait;
@@ -27,30 +29,12 @@ class LaneWriter {
   LanePrograms write();
 
  private:
-  struct Launch {          // of one compute step
-    Picoseconds duration;  // host time
-    int kernels;
-  };
-  struct Segment {  // what a pass amounts to as one step
-    std::array<Picoseconds, category_count> parts{};
-    Picoseconds tail = 0, first_launch = -1;  // tail: of the last operator
-    Category tail_category = Category::compute;
-    Launch launch{};
-    std::vector<double> flops;  // one by one: their sum depends on the order
-    std::array<Picoseconds, 4> family{};
-    std::map<std::pair<collective::Operation, double>, int> merged;
-  };
-
   void receive(const Pass& pass);
   void pass(int index);
   void give(const Pass& pass);
-  int unit_count(const Pass& pass) const {
-    return static_cast<int>((*in_.units)[static_cast<std::size_t>(pass.virtual_stage)].size());
-  }
   bool outruns_host(int index) const;
   void segment(int index);
   const Segment& segment_of(const Pass& p);
-  Segment measured(const Pass& p);
   void operators(int index);
   void tally(const CostedOperator& o) {
     result_.flops += o.flops;
@@ -61,10 +45,7 @@ class LaneWriter {
   void update(int round);
   void add(ProgramWriter::StepSpec spec, Launch launch);
   void write_host();
-  const std::vector<CostedOperator>& operators_of(const Pass& pass, int position) const;
   std::vector<Wait> take_waits() { return std::exchange(pending_, {}); }
-  Picoseconds overlapped(Picoseconds communication, Picoseconds compute) const;
-  Picoseconds alone(const CostedOperator& o) const;
   Picoseconds varied(Picoseconds work) { return in_.jitter ? in_.jitter->next(work) : work; }
   // All its ranks wait for each other.
   void meet() {
@@ -87,21 +68,6 @@ class LaneWriter {
   LanePrograms result_;
 };
 
-const std::vector<CostedOperator>& LaneWriter::operators_of(const Pass& pass, int position) const {
-  const auto& units = (*in_.units)[static_cast<std::size_t>(pass.virtual_stage)];
-  const auto place = static_cast<std::size_t>(position);
-  if (pass.kind == Pass::Kind::forward) return units[place].costs->forward;
-  const UnitCosts& costs = *units[units.size() - 1 - place].costs;
-  switch (pass.kind) {
-    case Pass::Kind::backward_input:
-      return costs.backward_input;
-    case Pass::Kind::backward_weight:
-      return costs.backward_weight;
-    default:
-      return costs.backward;
-  }
-}
-
 std::string label_of(const Pass& pass) {
   const char* const names[] = {"forward", "backward", "backward input", "backward weight",
                                "update"};
@@ -122,73 +88,12 @@ void LaneWriter::add(ProgramWriter::StepSpec spec, Launch launch) {
   compute_.add(spec);
 }
 
-// Two kernels side by side on one device: the collective holds some multiprocessors while it runs.
-Picoseconds LaneWriter::overlapped(Picoseconds communication, Picoseconds compute) const {
-  const double left = 1 - in_.multiprocessors_of_collective;
-  const Picoseconds done = to_picoseconds(to_seconds(communication) * left);
-  return compute <= done ? communication : communication + (compute - done);
-}
-
-// How long it takes with nothing beside it; longer than its work on a slow device.
-Picoseconds LaneWriter::alone(const CostedOperator& o) const {
-  const auto at_capacity = [&](std::int64_t used, std::int64_t capacity) {
-    if (used <= capacity) return o.work;
-    return static_cast<Picoseconds>((Int128{o.work} * used + capacity - 1) / capacity);
-  };
-  return std::max(at_capacity(o.multiprocessors, in_.capacity.multiprocessors),
-                  at_capacity(o.memory_rate, in_.capacity.memory));
-}
-
 // The same for every micro-batch, but for draws.
-const LaneWriter::Segment& LaneWriter::segment_of(const Pass& p) {
+const Segment& LaneWriter::segment_of(const Pass& p) {
   const std::pair<Pass::Kind, int> key{p.kind, p.virtual_stage};
   const auto found = segments_.find(key);
   if (found != segments_.end() && !in_.jitter) return found->second;
-  return segments_[key] = measured(p);
-}
-
-LaneWriter::Segment LaneWriter::measured(const Pass& p) {
-  const int count = unit_count(p);
-  Segment s;
-  Picoseconds beside = -1;
-  const auto close = [&](Picoseconds compute, Category category) {
-    const Picoseconds both = beside < 0 ? compute : overlapped(beside, compute);
-    s.parts[static_cast<std::size_t>(category)] += compute;
-    s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
-    if (beside == both) meet();
-    beside = -1;
-  };
-  for (int u = 0; u < count; ++u) {
-    for (const CostedOperator& o : operators_of(p, u)) {
-      s.launch.duration += o.host;
-      s.launch.kernels += o.kernels;
-      if (s.first_launch < 0) s.first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
-      s.flops.push_back(o.flops);
-      s.family[static_cast<std::size_t>(o.family)] += o.work;
-      if (o.collective) {
-        ++s.merged[{*o.collective, o.size.value()}];
-        const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
-        if (beside >= 0) close(0, Category::compute);
-        if (o.is_overlapped) {
-          beside = cost.lag + cost.work;
-        } else {
-          meet();
-          s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
-        }
-        s.tail = 0;
-        continue;
-      }
-      const bool is_beside = beside >= 0;
-      const Picoseconds work = varied(alone(o));
-      close(work, o.category);
-      s.tail = is_beside ? 0 : work;
-      s.tail_category = o.category;
-    }
-  }
-  if (beside >= 0) close(0, Category::compute);
-  if (!has_host_) s.tail = 0;
-  s.parts[static_cast<std::size_t>(s.tail_category)] -= s.tail;
-  return s;
+  return segments_[key] = measured_segment(in_, p, has_host_);
 }
 
 // The whole pass as one step, and its last operator as another so that the host's launches are
@@ -256,13 +161,13 @@ void LaneWriter::one_operator(const CostedOperator& o) {
   const Picoseconds work = spec.work;
   add(std::move(spec), {o.host, o.kernels});
   if (!beside_) return;
-  if (overlapped(beside_duration_, work) == beside_duration_) meet();
+  if (overlapped(in_, beside_duration_, work) == beside_duration_) meet();
   must_end_ = std::exchange(beside_, std::nullopt);
 }
 
 void LaneWriter::operators(int index) {
   const Pass& p = passes_[static_cast<std::size_t>(index)];
-  const int count = unit_count(p);
+  const int count = unit_count(in_, p);
   const auto& hooks = in_.data->hooks;
   for (int u = 0; u < count; ++u) {
     std::vector<int> events;
@@ -272,7 +177,7 @@ void LaneWriter::operators(int index) {
       if (hook.wait) pending_.push_back({slot_data, *hook.wait});
       if (hook.event) events.push_back(*hook.event);
     }
-    for (const CostedOperator& o : operators_of(p, u)) one_operator(o);
+    for (const CostedOperator& o : operators_of(in_, p, u)) one_operator(o);
     if (events.empty()) continue;
     if (must_end_ || beside_) {
       for (const auto step : {must_end_, beside_}) {
@@ -296,10 +201,10 @@ void LaneWriter::operators(int index) {
 bool LaneWriter::outruns_host(int index) const {
   if (!has_host_) return false;
   const Pass& p = passes_[static_cast<std::size_t>(index)];
-  const int count = unit_count(p);
+  const int count = unit_count(in_, p);
   int launches = 0;
   for (int u = 0; u < count; ++u) {
-    for (const CostedOperator& o : operators_of(p, u)) launches += o.kernels;
+    for (const CostedOperator& o : operators_of(in_, p, u)) launches += o.kernels;
   }
   return launches > in_.stack->host_run_ahead;
 }

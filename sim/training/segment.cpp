@@ -1,0 +1,97 @@
+// Operators one after the other, collectives beside them where they overlap.
+#include "sim/training/segment.h"
+
+#include <algorithm>
+
+namespace sim::training {
+
+using plan::Pass;
+
+namespace {
+
+// How long it takes with nothing beside it; longer than its work on a slow device.
+Picoseconds alone(const LaneInput& in, const CostedOperator& o) {
+  const auto at_capacity = [&](std::int64_t used, std::int64_t capacity) {
+    if (used <= capacity) return o.work;
+    return static_cast<Picoseconds>((Int128{o.work} * used + capacity - 1) / capacity);
+  };
+  return std::max(at_capacity(o.multiprocessors, in.capacity.multiprocessors),
+                  at_capacity(o.memory_rate, in.capacity.memory));
+}
+
+}  // namespace
+
+int unit_count(const LaneInput& in, const Pass& pass) {
+  return static_cast<int>((*in.units)[static_cast<std::size_t>(pass.virtual_stage)].size());
+}
+
+const std::vector<CostedOperator>& operators_of(const LaneInput& in, const Pass& pass,
+                                                int position) {
+  const auto& units = (*in.units)[static_cast<std::size_t>(pass.virtual_stage)];
+  const auto place = static_cast<std::size_t>(position);
+  if (pass.kind == Pass::Kind::forward) return units[place].costs->forward;
+  const UnitCosts& costs = *units[units.size() - 1 - place].costs;
+  switch (pass.kind) {
+    case Pass::Kind::backward_input:
+      return costs.backward_input;
+    case Pass::Kind::backward_weight:
+      return costs.backward_weight;
+    default:
+      return costs.backward;
+  }
+}
+
+Picoseconds overlapped(const LaneInput& in, Picoseconds communication, Picoseconds compute) {
+  const double left = 1 - in.multiprocessors_of_collective;
+  const Picoseconds done = to_picoseconds(to_seconds(communication) * left);
+  return compute <= done ? communication : communication + (compute - done);
+}
+
+Segment measured_segment(const LaneInput& in, const Pass& p, bool has_host) {
+  const int count = unit_count(in, p);
+  Segment s;
+  Picoseconds beside = -1;
+  const auto meet = [&] {  // all its ranks wait for each other
+    if (in.jitter) in.jitter->meet();
+  };
+  const auto close = [&](Picoseconds compute, Category category) {
+    const Picoseconds both = beside < 0 ? compute : overlapped(in, beside, compute);
+    s.parts[static_cast<std::size_t>(category)] += compute;
+    s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += both - compute;
+    if (beside == both) meet();
+    beside = -1;
+  };
+  for (int u = 0; u < count; ++u) {
+    for (const CostedOperator& o : operators_of(in, p, u)) {
+      s.launch.duration += o.host;
+      s.launch.kernels += o.kernels;
+      if (s.first_launch < 0) s.first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
+      s.flops.push_back(o.flops);
+      s.family[static_cast<std::size_t>(o.family)] += o.work;
+      if (o.collective) {
+        ++s.merged[{*o.collective, o.size.value()}];
+        const TransferCost cost = in.tensor->cost(*o.collective, o.size).second;
+        if (beside >= 0) close(0, Category::compute);
+        if (o.is_overlapped) {
+          beside = cost.lag + cost.work;
+        } else {
+          meet();
+          s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
+        }
+        s.tail = 0;
+        continue;
+      }
+      const bool is_beside = beside >= 0;
+      const Picoseconds work = in.jitter ? in.jitter->next(alone(in, o)) : alone(in, o);
+      close(work, o.category);
+      s.tail = is_beside ? 0 : work;
+      s.tail_category = o.category;
+    }
+  }
+  if (beside >= 0) close(0, Category::compute);
+  if (!has_host) s.tail = 0;
+  s.parts[static_cast<std::size_t>(s.tail_category)] -= s.tail;
+  return s;
+}
+
+}  // namespace sim::training

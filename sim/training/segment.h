@@ -1,0 +1,40 @@
+// What a pass of a lane amounts to as one step.
+#pragma once
+
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/training/compute_program.h"
+
+namespace sim::training {
+
+struct Launch {              // of one compute step
+  Picoseconds duration = 0;  // host time
+  int kernels = 0;
+};
+
+struct Segment {
+  std::array<Picoseconds, category_count> parts{};
+  Picoseconds tail = 0, first_launch = -1;  // tail: of the last operator
+  Category tail_category = Category::compute;
+  Launch launch{};
+  std::vector<double> flops;  // one by one: their sum depends on the order
+  std::array<Picoseconds, 4> family{};
+  std::map<std::pair<collective::Operation, double>, int> merged;
+};
+
+// Micro-batches of a pass are alike, but for draws. `has_host`: launches take time, and the tail is
+// apart.
+Segment measured_segment(const LaneInput& in, const plan::Pass& pass, bool has_host);
+
+int unit_count(const LaneInput& in, const plan::Pass& pass);
+// Of the unit that the pass comes to at this position.
+const std::vector<CostedOperator>& operators_of(const LaneInput& in, const plan::Pass& pass,
+                                                int position);
+
+// Two kernels side by side on one device: the collective holds some multiprocessors while it runs.
+Picoseconds overlapped(const LaneInput& in, Picoseconds communication, Picoseconds compute);
+
+}  // namespace sim::training
