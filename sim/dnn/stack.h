@@ -27,9 +27,9 @@ struct SoftwareStack {
   bool pipeline_blocks = false;             // a stage waits for its own sends and receives
   // Without sequence parallelism: each tensor rank sends a share, and the receivers gather.
   bool pipeline_scatters = false;
-  Seconds pipeline_overhead;                // host and kernel time per point-to-point operation
-  Bytes bucket;                             // gradient bucket, bytes of gradient
-  int prefetch_layers = 1;                  // FSDP: gathers in flight ahead
+  Seconds pipeline_overhead;      // host and kernel time per point-to-point operation
+  Bytes bucket;                   // gradient bucket, bytes of gradient
+  int prefetch_layers = 1;        // FSDP: gathers in flight ahead
   int vocabulary_multiple = 128;  // vocabulary is padded to a multiple of this times tensor
   Bytes reserve;                  // context, NCCL buffers, workspaces
   double fragmentation = 0;       // share of the peak lost by the allocator
