@@ -16,7 +16,7 @@ std::optional<std::string> context_obstacle(const Transformer& dnn, const Shard&
           "dnn see a window of {} tokens",
           context, dnn.window);
     }
-    if (dnn.causal && shard.sequence % (2 * context) != 0) {
+    if (dnn.causal && shard.sequence % (std::int64_t{2} * context) != 0) {
       return fmt::format(
           "a causal ring of {} ranks cuts sequences into {} equal parts, which {} "
           "tokens are not",

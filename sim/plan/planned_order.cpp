@@ -62,7 +62,8 @@ double ListScheduler::forward_ready(std::size_t stage) const {
   if (stage == 0) return line.free_at;
   const auto& before = lines_[stage - 1].forward_ends;
   const auto m = static_cast<std::size_t>(line.forwards);
-  return m < before.size() ? std::max(line.free_at, before[m] + times_.transfer) : never;
+  if (m >= before.size()) return never;
+  return std::max(line.free_at, before[m] + times_.transfer);
 }
 
 double ListScheduler::backward_ready(std::size_t stage) const {
@@ -71,7 +72,8 @@ double ListScheduler::backward_ready(std::size_t stage) const {
   if (line.backwards >= line.forwards) return never;
   if (stage + 1 == lines_.size()) return std::max(line.free_at, line.forward_ends[m]);
   const auto& behind = lines_[stage + 1].backward_ends;
-  return m < behind.size() ? std::max(line.free_at, behind[m] + times_.transfer) : never;
+  if (m >= behind.size()) return never;
+  return std::max(line.free_at, behind[m] + times_.transfer);
 }
 
 ListScheduler::Choice ListScheduler::choose(std::size_t stage) const {
@@ -179,7 +181,8 @@ std::vector<std::vector<Pass>> planned(const Schedule& s, int held_max, const Pa
     if (held <= held_max) consider(std::move(passes));
   }
   for (int i = 0; i < 24; ++i) {
-    const Rules rules{i % 2 == 1, i / 2 % 2 == 1, i / 4 % 2 == 1, 0.3 * (i / 8)};
+    const int patience = i / 8;  // in three tenths
+    const Rules rules{i % 2 == 1, i / 2 % 2 == 1, i / 4 % 2 == 1, 0.3 * patience};
     consider(ListScheduler(s, held_max, times, rules).run());
   }
   return best.passes;
