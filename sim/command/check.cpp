@@ -37,8 +37,9 @@ bool print_memory(const scenario::Scenario& scenario, const training::Job& job) 
   bool fits = true;
   const plan::RankGrid grid(scenario.plan);
   fmt::print("\nmemory of one rank of each stage\n");
+  const auto memories = plan::memory_of_stages(scenario.plan, *dnn, scenario.stack);
   for (int stage = 0; stage < scenario.plan.stages; ++stage) {
-    const auto memory = plan::memory(scenario.plan, *dnn, scenario.stack, stage);
+    const plan::MemoryBreakdown& memory = memories[static_cast<std::size_t>(stage)];
     const int rank = grid.rank({0, 0, 0, stage});
     const Bytes capacity = training::profile_of(job, rank).device().memory;
     const bool stage_fits = memory.peak() <= capacity;

@@ -17,7 +17,8 @@ Bytes whole(double bytes) { return Bytes(std::ceil(bytes)); }
 
 class Sizer {
  public:
-  Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack, int stage);
+  Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
+        const Schedule& schedule, int stage);
   MemoryBreakdown run() const;
 
  private:
@@ -43,7 +44,7 @@ class Sizer {
   const Plan& plan_;
   const dnn::SoftwareStack& stack_;
   int stage_;
-  const Schedule schedule_;
+  const Schedule& schedule_;
   double sharers_;  // ranks that hold the same parameters
   double gradient_bytes_;
   dnn::ShardParameters parameters_;
@@ -54,11 +55,11 @@ class Sizer {
 };
 
 Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
-             int stage)
+             const Schedule& schedule, int stage)
     : plan_(plan),
       stack_(stack),
       stage_(stage),
-      schedule_(schedule(plan, flushes(plan) ? 1 : 2)),
+      schedule_(schedule),
       sharers_(static_cast<double>(plan.data) * plan.context),
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
       layers_(layers_per_virtual_stage(plan, dnn.layers)) {
@@ -198,11 +199,24 @@ MemoryBreakdown Sizer::run() const {
   return m;
 }
 
+// Without a flush the next round begins before the first has ended.
+Schedule full_schedule(const Plan& plan) { return schedule(plan, flushes(plan) ? 1 : 2); }
+
 }  // namespace
 
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage) {
-  return Sizer(plan, dnn, stack, stage).run();
+  return Sizer(plan, dnn, stack, full_schedule(plan), stage).run();
+}
+
+std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Transformer& dnn,
+                                              const dnn::SoftwareStack& stack) {
+  const Schedule schedule = full_schedule(plan);
+  std::vector<MemoryBreakdown> result;
+  for (int stage = 0; stage < plan.stages; ++stage) {
+    result.push_back(Sizer(plan, dnn, stack, schedule, stage).run());
+  }
+  return result;
 }
 
 }  // namespace sim::plan

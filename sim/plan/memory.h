@@ -27,6 +27,9 @@ struct MemoryBreakdown {
 // REQUIRES: problems() finds none.
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage);
+// The same of every stage.
+std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Transformer& dnn,
+                                              const dnn::SoftwareStack& stack);
 
 // What would make every stage fit: one change at a time (sharding, recompute, micro-batch, tensor,
 // pipeline; the last two at the cost of data), of each kind the smallest that fits, with its peak.

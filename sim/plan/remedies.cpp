@@ -85,8 +85,8 @@ Kind pipeline_changes(const Plan& plan) {
 
 Bytes worst_peak(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack) {
   Bytes worst;
-  for (int stage = 0; stage < plan.stages; ++stage) {
-    worst = std::max(worst, memory(plan, dnn, stack, stage).peak());
+  for (const MemoryBreakdown& memory : memory_of_stages(plan, dnn, stack)) {
+    worst = std::max(worst, memory.peak());
   }
   return worst;
 }

@@ -15,6 +15,7 @@ constexpr double normal_p90 = 1.2815515655446004;
 void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer& dnn,
                  const plan::RankGrid& grid, Result& result) {
   Bytes smallest(1e30);
+  const auto memories = plan::memory_of_stages(job.plan, dnn, job.stack);
   for (int stage = 0; stage < job.plan.stages; ++stage) {
     StageMemory memory;
     memory.stage = stage;
@@ -32,7 +33,7 @@ void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer
         }
       }
     }
-    memory.memory = plan::memory(job.plan, dnn, job.stack, stage);
+    memory.memory = memories[static_cast<std::size_t>(stage)];
     result.fits = result.fits && memory.memory.peak().value() <= memory.capacity_bytes;
     smallest = std::min(smallest, Bytes(memory.capacity_bytes));
     result.memory.push_back(std::move(memory));
