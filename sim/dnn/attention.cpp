@@ -87,16 +87,18 @@ double query_elements(const OperatorList& list) {
   return static_cast<double>(list.sizes.tokens) * static_cast<double>(list.sizes.query_width);
 }
 
+// To the next rank of the ring, beside the attention that follows.
+void ring_exchange(OperatorList& list, const char* name) {
+  list.collective(RankGroup::context, name, Collective::send_receive,
+                  key_elements(list) * list.sizes.element, true);
+}
+
 // The keys of the next step travel beside the attention of this one. Outputs of all steps are read
 // once more and written merged.
 void ring_forward(OperatorList& list) {
   const int steps = list.shard.context;
-  const double bytes = key_elements(list) * list.sizes.element;
   for (int step = 0; step < steps; ++step) {
-    if (step + 1 < steps) {
-      list.collective(RankGroup::context, "key and value exchange", Collective::send_receive, bytes,
-                      true);
-    }
+    if (step + 1 < steps) ring_exchange(list, "key and value exchange");
     fused_attention(list, ring_work(list.dnn, list.shard, list.sizes, step == 0), false);
   }
   const double elements = output_elements(list);
@@ -107,16 +109,9 @@ void ring_forward(OperatorList& list) {
 // behind them with what every rank adds, are at home after the last step, the rank's own.
 void ring_backward(OperatorList& list) {
   const int steps = list.shard.context;
-  const double bytes = key_elements(list) * list.sizes.element;
   for (int step = 0; step < steps; ++step) {
-    if (step + 1 < steps) {
-      list.collective(RankGroup::context, "key and value exchange", Collective::send_receive, bytes,
-                      true);
-    }
-    if (step > 0) {
-      list.collective(RankGroup::context, "key and value gradient exchange",
-                      Collective::send_receive, bytes, true);
-    }
+    if (step + 1 < steps) ring_exchange(list, "key and value exchange");
+    if (step > 0) ring_exchange(list, "key and value gradient exchange");
     fused_attention(list, ring_work(list.dnn, list.shard, list.sizes, step + 1 == steps), true);
   }
   // Each further step is added: read, read, written.

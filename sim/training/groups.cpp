@@ -80,12 +80,9 @@ network::Program JobBuilder::send_program(const Lane& lane, bool to_next, const 
 
 // Between a lane and the ranks at its place on a neighbouring stage.
 Path JobBuilder::path_to(const Lane& lane, bool next, bool is_reversed) const {
-  const int stages = job_.plan.stages;
   std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
   for (const int rank : lane.ranks) {
-    plan::Coordinates c = grid_.coordinates(rank);
-    c.pipeline = (lane.stage + (next ? 1 : stages - 1)) % stages;
-    const int other = grid_.rank(c);
+    const int other = rank_beside(rank, next);
     pairs.emplace_back(is_reversed ? other : rank, is_reversed ? rank : other);
   }
   return side_by_side(cluster_, profile(static_cast<int>(pairs.front().first)), pairs);
@@ -108,11 +105,9 @@ TransferCost JobBuilder::boundary_cost(const Path& path, int sender, const Commu
 Picoseconds JobBuilder::receive_cost(int index, bool from_next) {
   if (!job_.stack.pipeline_blocks || job_.plan.stages == 1) return 0;
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
-  const int stages = job_.plan.stages;
-  plan::Coordinates c = grid_.coordinates(lane.ranks.front());
-  c.pipeline = (lane.stage + (from_next ? 1 : stages - 1)) % stages;
-  const TransferCost cost = boundary_cost(path_to(lane, from_next, true), grid_.rank(c),
-                                          tensor_[static_cast<std::size_t>(index)].get());
+  const TransferCost cost =
+      boundary_cost(path_to(lane, from_next, true), rank_beside(lane.ranks.front(), from_next),
+                    tensor_[static_cast<std::size_t>(index)].get());
   return cost.lag + cost.work;
 }
 

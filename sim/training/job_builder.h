@@ -96,7 +96,7 @@ class JobBuilder {
   Path path_to(const Lane& lane, bool next, bool is_reversed) const;
   TransferCost boundary_cost(const Path& path, int sender, const Communicator* tensor);
   Picoseconds receive_cost(int lane, bool from_next);
-  std::vector<StreamId> neighbours(const Lane& lane, bool next) const;
+  int rank_beside(int rank, bool next) const;
   void make_send(int lane, bool to_next);
   void make_data();
   void make_data_stream(const std::vector<int>& ranks, int stage);
@@ -104,7 +104,9 @@ class JobBuilder {
   void connect();
   void make_finish_lines();
   void make_round_ends();
-  std::vector<StreamId> senders(const Lane& lane, bool from_previous) const;
+  template <class StreamOf>
+  std::vector<SystemBuilder::MemberSpec> streams_beside(const Lane& lane, bool next,
+                                                        StreamOf stream_of) const;
   bool is_recorded(const Lane& lane) const;
   Milestones milestones_of(int stage) const;
   GroupMembers members_of(const GroupSpec& spec);

@@ -21,33 +21,25 @@ bool JobBuilder::is_recorded(const Lane& lane) const {
                      [&](const RecordedStream& r) { return r.stream == lane.compute; });
 }
 
-// The streams that send to this lane.
-std::vector<StreamId> JobBuilder::senders(const Lane& lane, bool from_previous) const {
-  std::vector<StreamId> result;
+// The rank at this one's place on a neighbouring stage, round the pipeline.
+int JobBuilder::rank_beside(int rank, bool next) const {
+  plan::Coordinates c = grid_.coordinates(rank);
   const int stages = job_.plan.stages;
-  for (const int rank : lane.ranks) {
-    plan::Coordinates c = grid_.coordinates(rank);
-    c.pipeline = (c.pipeline + (from_previous ? stages - 1 : 1)) % stages;
-    const int sender = lane_at(grid_.rank(c));
-    const StreamId stream =
-        (from_previous ? send_next_ : send_previous_)[static_cast<std::size_t>(sender)];
-    if (stream >= 0 && std::find(result.begin(), result.end(), stream) == result.end()) {
-      result.push_back(stream);
-    }
-  }
-  return result;
+  c.pipeline = (c.pipeline + (next ? 1 : stages - 1)) % stages;
+  return grid_.rank(c);
 }
 
-// Compute streams at the lane's place on a neighbouring stage.
-std::vector<StreamId> JobBuilder::neighbours(const Lane& lane, bool next) const {
-  std::vector<StreamId> result;
-  const int stages = job_.plan.stages;
+// stream_of(lane), where there is one, of the lanes at this one's place on a neighbouring stage.
+template <class StreamOf>
+std::vector<SystemBuilder::MemberSpec> JobBuilder::streams_beside(const Lane& lane, bool next,
+                                                                  StreamOf stream_of) const {
+  std::vector<SystemBuilder::MemberSpec> result;
   for (const int rank : lane.ranks) {
-    plan::Coordinates c = grid_.coordinates(rank);
-    c.pipeline = (c.pipeline + (next ? 1 : stages - 1)) % stages;
-    const int other = lane_at(grid_.rank(c));
-    const StreamId stream = result_.lanes[static_cast<std::size_t>(other)].compute;
-    if (std::find(result.begin(), result.end(), stream) == result.end()) result.push_back(stream);
+    const StreamId stream = stream_of(static_cast<std::size_t>(lane_at(rank_beside(rank, next))));
+    const bool is_known =
+        std::any_of(result.begin(), result.end(),
+                    [&](const SystemBuilder::MemberSpec& m) { return m.stream == stream; });
+    if (stream >= 0 && !is_known) result.push_back({stream});
   }
   return result;
 }
@@ -64,14 +56,17 @@ void JobBuilder::connect() {
     const Lane& lane = result_.lanes[i];
     std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count);
     if (job_.plan.stages > 1) {
-      slots[slot_from_previous] = {all(senders(lane, true)), Category::exposed_pipeline,
-                                   Category::bubble};
-      slots[slot_from_next] = {all(senders(lane, false)), Category::exposed_pipeline,
-                               Category::bubble};
+      const auto compute = [&](std::size_t other) { return result_.lanes[other].compute; };
+      slots[slot_from_previous] = {
+          streams_beside(lane, false, [&](std::size_t other) { return send_next_[other]; }),
+          Category::exposed_pipeline, Category::bubble};
+      slots[slot_from_next] = {
+          streams_beside(lane, true, [&](std::size_t other) { return send_previous_[other]; }),
+          Category::exposed_pipeline, Category::bubble};
       if (job_.stack.pipeline_blocks) {
-        slots[slot_previous_compute] = {all(neighbours(lane, false)), Category::bubble,
+        slots[slot_previous_compute] = {streams_beside(lane, false, compute), Category::bubble,
                                         Category::bubble};
-        slots[slot_next_compute] = {all(neighbours(lane, true)), Category::bubble,
+        slots[slot_next_compute] = {streams_beside(lane, true, compute), Category::bubble,
                                     Category::bubble};
       }
     }

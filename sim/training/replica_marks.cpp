@@ -20,6 +20,15 @@ std::pair<Replica, Replica> ReplicaGeometry::replicas_in(std::int64_t rank, std:
   return {from(first), from(last)};
 }
 
+bool has_crossbars(const topology::Cluster& cluster) {
+  std::vector<topology::DeviceIndex> firsts = cluster.type_borders();
+  firsts.push_back(0);
+  return std::all_of(firsts.begin(), firsts.end(), [&](topology::DeviceIndex first) {
+    const topology::HostType* type = cluster.host_type(cluster.device(first).host);
+    return type && type->scale_up.kind == topology::ScaleUp::Kind::crossbar;
+  });
+}
+
 void ReplicaMarks::add(Replica first, Replica last) {
   if (first >= last || (first == 0 && last == geometry_.count)) return;  // tells nothing apart
   marks_.push_back({first, last, static_cast<std::int32_t>(marks_.size())});

@@ -31,6 +31,9 @@ struct ReplicaGeometry {
                                                       std::int64_t last) const;
 };
 
+// Whether the devices of every host, and of its domain, are joined by a crossbar.
+bool has_crossbars(const topology::Cluster& cluster);
+
 // Marks of replicas on other types of hosts, with draws of their own, or disturbed.
 class ReplicaMarks {
  public:

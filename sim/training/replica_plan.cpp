@@ -12,7 +12,6 @@
 namespace sim::training {
 
 using fold::Replica;
-using topology::DeviceIndex;
 
 namespace {
 
@@ -59,13 +58,7 @@ bool Planner::hosts_are_exchangeable(const topology::Blocks& blocks) const {
   const int members = plan_.members_per_host;
   const std::int64_t hosts = count_ / members;
   if (members == 2 && hosts % 2 == 1) return false;
-  std::vector<DeviceIndex> firsts = cluster_.type_borders();
-  firsts.push_back(0);
-  return std::all_of(firsts.begin(), firsts.end(), [&](DeviceIndex first) {
-    const topology::HostType* type = cluster_.host_type(cluster_.device(first).host);
-    const bool is_crossbar = type && type->scale_up.kind == topology::ScaleUp::Kind::crossbar;
-    return is_crossbar || (members == 1 && blocks.domain == blocks.host);
-  });
+  return has_crossbars(cluster_) || (members == 1 && blocks.domain == blocks.host);
 }
 
 bool Planner::add_tier(std::size_t tier, std::int64_t part) {

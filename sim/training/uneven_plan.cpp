@@ -10,7 +10,6 @@
 namespace sim::training {
 
 using fold::Replica;
-using topology::DeviceIndex;
 
 namespace {
 
@@ -28,7 +27,6 @@ class Planner {
   std::optional<ReplicaPlan> run();
 
  private:
-  bool has_crossbars() const;
   bool choose_unit(const topology::Blocks& blocks);
   void mark_off(bool crosses_domains, bool is_even, std::int64_t host);
   void mark_ends(ReplicaMarks& marks) const;
@@ -44,25 +42,16 @@ class Planner {
   Replica first_ends_ = 0, last_ends_ = 0;  // so many replicas are by themselves
 };
 
-bool Planner::has_crossbars() const {
-  std::vector<DeviceIndex> firsts = cluster_.type_borders();
-  firsts.push_back(0);
-  return std::all_of(firsts.begin(), firsts.end(), [&](DeviceIndex first) {
-    const topology::HostType* type = cluster_.host_type(cluster_.device(first).host);
-    return type && type->scale_up.kind == topology::ScaleUp::Kind::crossbar;
-  });
-}
-
 bool Planner::choose_unit(const topology::Blocks& blocks) {
   const std::int64_t stride = geometry_.stride, host = blocks.host, domain = blocks.domain;
   if (geometry_.span() < 2 * std::max(host, domain)) return false;
-  const bool has_crossbars = this->has_crossbars();
+  const bool are_crossbars = has_crossbars(cluster_);
   // Rings go from one domain to the next by other links than inside.
-  const bool crosses_domains = domain > host && has_crossbars;
+  const bool crosses_domains = domain > host && are_crossbars;
   if (crosses_domains) tiers_.push_back({domain, std::max(stride, host)});
   // Several members of a group in a host: a crossbar does not see which way rings go through equal
   // ones. Otherwise they go one way in every other host.
-  const bool is_even = stride >= host || (host % stride == 0 && has_crossbars);
+  const bool is_even = stride >= host || (host % stride == 0 && are_crossbars);
   mark_off(crosses_domains, is_even, host);
   if (!blocks.shares_host_links && (domain == host || crosses_domains)) {
     // A replica is told by its places in hosts.

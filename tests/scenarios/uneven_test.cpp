@@ -106,6 +106,16 @@ bool is_uneven(const std::filesystem::path& file) {
          training::job_system(loaded->job).is_uneven;
 }
 
+void check_one(const std::string& text, bool uneven) {
+  each_scenario(
+      1, [&](unsigned) { return text; },
+      [&](const std::filesystem::path& file) {
+        REQUIRE(is_uneven(file) == uneven);
+        const Both both = run_both(file);
+        check_equal(both.folded, both.whole);
+      });
+}
+
 }  // namespace
 
 TEST_CASE("uneven replicas: 140 random jobs -> those with some left out, as with every rank run") {
@@ -136,13 +146,7 @@ plan: {tensor: 1, pipeline: {stages: 2}, data: {sharding: zero-1}}
 placement: {order: [tensor, context, data, pipeline]}
 run: {iterations: 2}
 )";
-  each_scenario(
-      1, [&](unsigned) { return text; },
-      [](const std::filesystem::path& file) {
-        REQUIRE(is_uneven(file));
-        const Both both = run_both(file);
-        check_equal(both.folded, both.whole);
-      });
+  check_one(text, true);
 }
 
 TEST_CASE("uneven replicas: groups of which some reduce along trees -> every rank is run") {
@@ -161,11 +165,5 @@ plan: {tensor: 6, pipeline: {stages: 2}, data: {sharding: none}}
 placement: {order: [tensor, context, data, pipeline]}
 run: {iterations: 2}
 )";
-  each_scenario(
-      1, [&](unsigned) { return text; },
-      [](const std::filesystem::path& file) {
-        CHECK_FALSE(is_uneven(file));
-        const Both both = run_both(file);
-        check_equal(both.folded, both.whole);
-      });
+  check_one(text, false);
 }
