@@ -26,7 +26,11 @@ struct Rules {
 class ListScheduler {
  public:
   ListScheduler(const Schedule& s, int held_max, const PassTimes& times, const Rules& rules)
-      : s_(s), held_max_(held_max), times_(times), rules_(rules), lines_(passes_of(s)) {}
+      : s_(s),
+        held_max_(held_max),
+        times_(times),
+        rules_(rules),
+        lines_(static_cast<std::size_t>(s.stages)) {}
 
   std::vector<std::vector<Pass>> run();
 
@@ -42,8 +46,6 @@ class ListScheduler {
     double at = never;
     Kind kind = Kind::forward;
   };
-  static std::size_t passes_of(const Schedule& s) { return static_cast<std::size_t>(s.stages); }
-
   double forward_ready(std::size_t stage) const;
   double backward_ready(std::size_t stage) const;
   Choice choose(std::size_t stage) const;
@@ -145,7 +147,10 @@ std::vector<std::vector<Pass>> ListScheduler::run() {
     for (std::size_t i = stage == 0 ? 0 : stage - 1; i < last; ++i) choices[i] = choose(i);
   }
   std::vector<std::vector<Pass>> result;
-  for (Line& line : lines_) result.push_back(std::move(line.passes));
+  for (Line& line : lines_) {
+    invariant(line.weights == s_.micro_batches, "a planned order leaves passes out");
+    result.push_back(std::move(line.passes));
+  }
   return result;
 }
 
@@ -161,15 +166,15 @@ double cost(const Schedule& s, const PassTimes& times) {
 }  // namespace
 
 std::vector<std::vector<Pass>> planned(const Schedule& s, int held_max, const PassTimes& times) {
-  Schedule best = s, tried = s;
+  Schedule tried = s;
+  std::vector<std::vector<Pass>> best;
   double least = never;
   const auto consider = [&](std::vector<std::vector<Pass>> passes) {
     tried.passes = std::move(passes);
     const double now = cost(tried, times);
-    if (now < least) {
-      least = now;
-      best.passes = tried.passes;
-    }
+    if (now >= least) return;
+    least = now;
+    best = std::move(tried.passes);
   };
   for (const ScheduleKind kind : {ScheduleKind::zb_h1, ScheduleKind::zb_h2}) {
     std::vector<std::vector<Pass>> passes;
@@ -185,7 +190,7 @@ std::vector<std::vector<Pass>> planned(const Schedule& s, int held_max, const Pa
     const Rules rules{i % 2 == 1, i / 2 % 2 == 1, i / 4 % 2 == 1, 0.3 * patience};
     consider(ListScheduler(s, held_max, times, rules).run());
   }
-  return best.passes;
+  return best;
 }
 
 }  // namespace sim::plan

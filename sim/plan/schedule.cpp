@@ -130,7 +130,7 @@ std::vector<Pass> without_end(const Schedule& s, int stage, int late) {
   for (const Pass& pass : order(ScheduleKind::one_f_one_b, whole, stage)) {
     const int round = pass.micro_batch / s.micro_batches;
     const bool is_first = pass.kind == Kind::forward && pass.micro_batch % s.micro_batches == 0;
-    if (is_first && round - 1 - late > updated - 1 && round - 1 - late >= 1) {
+    if (is_first && round >= 2 + late) {
       result.push_back({Kind::update, updated++, 0});
     }
     result.push_back(pass);
@@ -145,19 +145,27 @@ bool flushes(const Plan& plan) {
   return plan.flush.value_or(traits(plan.schedule).flushes) && staleness(plan) == 0;
 }
 
+bool splits_backward(const Plan& plan) {
+  const auto is_split = [](const Pass& pass) { return pass.kind == Kind::backward_weight; };
+  const auto& rows = plan.table.passes;
+  return traits(plan.schedule).splits_backward || !plan.table.weight_delay.empty() ||
+         std::any_of(rows.begin(), rows.end(), [&](const std::vector<Pass>& row) {
+           return std::any_of(row.begin(), row.end(), is_split);
+         });
+}
+
 int staleness(const Plan& plan) {
   if (plan.schedule == ScheduleKind::double_buffered) return 1;
   return plan.schedule == ScheduleKind::wave_synchronous ? 1 + plan.staleness : 0;
 }
 
 Schedule schedule(const Plan& plan, int rounds, const PassTimes& times) {
-  const ScheduleTraits& kind = traits(plan.schedule);
   Schedule s;
   s.stages = plan.stages;
   s.virtual_stages = plan.virtual_stages;
   s.micro_batches = plan.micro_batches();
   s.rounds = rounds;
-  s.splits_backward = kind.splits_backward;
+  s.splits_backward = splits_backward(plan);
   s.flushes = flushes(plan);
   s.staleness = staleness(plan);
   s.weight_versions = 1 + s.staleness;
@@ -167,12 +175,6 @@ Schedule schedule(const Plan& plan, int rounds, const PassTimes& times) {
     s.arrangement = Arrangement::both_ways;
   } else if (plan.schedule == ScheduleKind::table) {
     s.arrangement = plan.table.arrangement;
-    s.splits_backward = !plan.table.weight_delay.empty();
-    for (const std::vector<Pass>& row : plan.table.passes) {
-      for (const Pass& pass : row) {
-        s.splits_backward = s.splits_backward || pass.kind == Kind::backward_weight;
-      }
-    }
   }
   if (s.staleness > 0) {
     for (int stage = 0; stage < s.stages; ++stage) {

@@ -51,6 +51,7 @@ struct Schedule {
 };
 
 bool flushes(const Plan& plan);
+bool splits_backward(const Plan& plan);
 int staleness(const Plan& plan);
 
 // The schedule of a plan for so many rounds (one, with a flush). `times` matter to zb-1p and zb-2p.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/plan/schedule.h"
+
 namespace sim::training {
 
 namespace profile = calibrate::profile;
@@ -240,7 +242,7 @@ JobCosts job_costs(const Job& job, const profile::Profile& profile) {
     }
     unit.gradient_bytes = parameters * (job.stack.gradient_fp32 ? 4 : shard.bytes_per_element);
     unit.parameter_bytes = parameters * shard.bytes_per_element;
-    split_backward(unit);
+    if (plan::splits_backward(job.plan)) split_backward(unit);
     return unit;
   };
   const dnn::ShardParameters parameters = dnn::shard_parameters(dnn, shard, job.stack);
