@@ -69,7 +69,7 @@ void derive_data_degree(Reader& reader, Draft& draft, std::int64_t devices) {
       others > devices ? "" : "choose degrees that divide, or write plan.data.degree");
 }
 
-void derive_virtual_stages(Draft& draft) {
+void derive_schedule(Reader& reader, Draft& draft) {
   plan::Plan& plan = draft.scenario.plan;
   plan.virtual_stages = plan::traits(plan.schedule).virtual_stages;
   if (plan.schedule == plan::ScheduleKind::table) {
@@ -80,6 +80,12 @@ void derive_virtual_stages(Draft& draft) {
     }
   }
   plan.virtual_stages = draft.virtual_stages.value_or(std::max(plan.virtual_stages, 1));
+  if (!draft.virtual_stages) {
+    reader.add_derived("plan.pipeline.virtual_stages", fmt::format("{}", plan.virtual_stages));
+  }
+  if (!plan.flush) {
+    reader.add_derived("plan.pipeline.flush", plan::flushes(plan) ? "true" : "false");
+  }
 }
 
 // The shapes that matter to a plan when only times are given: the layers.
@@ -176,9 +182,10 @@ void check_plan(Reader& reader, Draft& draft) {
   if (!draft.data_degree) {
     reader.add_derived("plan.data.degree", fmt::format("{}", scenario.plan.data));
   }
-  derive_virtual_stages(draft);
+  derive_schedule(reader, draft);
   const plan::ScheduleTraits& kind = plan::traits(scenario.plan.schedule);
-  if (timed != nullptr && kind.splits_backward && timed->backward_weight.value() == 0) {
+  if (timed != nullptr && plan::splits_backward(scenario.plan) &&
+      timed->backward_weight.value() == 0) {
     reader.error("dnn.timed", reader.place("dnn.timed"),
                  fmt::format("no backward_weight, which the schedule {} needs", kind.name),
                  "it runs the gradients of the weights apart from those of the inputs",
