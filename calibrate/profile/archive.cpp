@@ -216,6 +216,12 @@ void level(Archive& archive, LevelError& value) {
 
 }  // namespace
 
+std::string Archive::path(const char* name) const {
+  std::string text;
+  for (const std::string& group : groups_) text += group + "/";
+  return text + name;
+}
+
 void walk(Archive& archive, ProfileData& data) {
   archive.text("device", data.device);
   word(archive, "origin", data.origin, origin_of);

@@ -14,8 +14,8 @@ namespace calibrate::profile {
 class Archive {
  public:
   virtual ~Archive() = default;
-  virtual void enter(const std::string& group) = 0;
-  virtual void leave() = 0;
+  void enter(const std::string& group) { groups_.push_back(group); }
+  void leave() { groups_.pop_back(); }
   virtual void number(const char* name, const char* units, double& value) = 0;
   virtual void numbers(const char* name, const char* units, std::vector<double>& values) = 0;
   virtual void text(const char* name, std::string& value) = 0;
@@ -23,6 +23,13 @@ class Archive {
   virtual std::size_t length(std::size_t count) = 0;
   // A word of an enumeration that `known` does not have: the reader throws, the writer never asks.
   [[noreturn]] virtual void unknown_word(const char* name, const std::string& word) = 0;
+
+ protected:
+  // "gemm/0/m/least" for "least" in the groups that were entered.
+  std::string path(const char* name) const;
+
+ private:
+  std::vector<std::string> groups_;
 };
 
 // Visits every field of `data` in a fixed order.

@@ -18,8 +18,6 @@ namespace {
 // Refuses numbers that are not finite, wherever they stand.
 class Finite final : public Archive {
  public:
-  void enter(const std::string& group) override { path_.push_back(group); }
-  void leave() override { path_.pop_back(); }
   void number(const char* name, const char*, double& value) override {
     if (!std::isfinite(value)) refuse(name);
   }
@@ -34,11 +32,8 @@ class Finite final : public Archive {
 
  private:
   [[noreturn]] void refuse(const char* name) const {
-    std::string place;
-    for (const std::string& part : path_) place += "/" + part;
-    fail(fmt::format("'{}/{}' is not a finite number", place, name));
+    fail(fmt::format("'/{}' is not a finite number", path(name)));
   }
-  std::vector<std::string> path_;
 };
 
 void positive(const std::string& where, std::initializer_list<double> values) {

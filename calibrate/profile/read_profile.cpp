@@ -2,156 +2,181 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
+#include <span>
 #include <system_error>
 
 #include "calibrate/profile/archive.h"
 #include "calibrate/profile/hdf5_handle.h"
 #include "calibrate/profile/seal.h"
+#include "calibrate/profile/tables.h"
 #include "sim/base/read_stream.h"
 
 namespace calibrate::profile {
 namespace {
 
-constexpr std::size_t numbers_most = 1 << 20, list_most = 10'000, text_most = 1 << 16;
+constexpr int rows_most = 100'000;
+constexpr const char* repair =
+    "write it again with 'maquette profile fit-public' or 'maquette calibrate'";
+
+struct Number {
+  std::string name, units;
+  double value = 0;
+};
+struct Series {
+  std::string name, units;
+  std::vector<double> values;
+};
+struct Text {
+  std::string name, text;
+};
 
 class Reader final : public Archive {
  public:
-  // The image follows the seal.
-  Reader(const std::string& file, std::vector<std::byte> image)
-      : file_name_(file), image_(std::move(image)) {
+  // `image` stays where it is while this one lives.
+  Reader(std::string file_name, std::span<std::byte> image) : file_name_(std::move(file_name)) {
     const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS));
     H5Pset_fapl_core(access, 1 << 16, false);
-    H5Pset_file_image(access, image_.data() + seal_size, image_.size() - seal_size);
-    file_ = Hdf5File(H5Fopen("profile", H5F_ACC_RDONLY, access));
-    if (!file_.is_open()) fail("its contents are not HDF5");
-    groups_.emplace_back(H5Gopen2(file_, "/", H5P_DEFAULT));
-  }
-
-  void enter(const std::string& group) override {
-    path_.push_back(group);
-    if (H5Lexists(groups_.back(), group.c_str(), H5P_DEFAULT) <= 0) fail("it has no " + place());
-    groups_.emplace_back(H5Gopen2(groups_.back(), group.c_str(), H5P_DEFAULT));
-    if (!groups_.back().is_open()) fail(place() + " is not a group");
-  }
-  void leave() override {
-    groups_.pop_back();
-    path_.pop_back();
+    H5Pset_file_image(access, image.data(), image.size());
+    const Hdf5File file(H5Fopen("profile", H5F_ACC_RDONLY, access));
+    if (!file.is_open()) fail("its contents are not HDF5");
+    read_table<NumberRow>(file, [&](const NumberRow& row) {
+      numbers_.rows.push_back(
+          {std::string(text_of(row.name)), std::string(text_of(row.units)), row.value});
+    });
+    read_table<SeriesRow>(file, [&](const SeriesRow& row) {
+      const auto* first = static_cast<const double*>(row.values.p);
+      series_.rows.push_back({std::string(text_of(row.name)), std::string(text_of(row.units)),
+                              std::vector<double>(first, first + row.values.len)});
+    });
+    read_table<TextRow>(file, [&](const TextRow& row) {
+      texts_.rows.push_back({std::string(text_of(row.name)), row.text ? row.text : ""});
+    });
   }
 
   void number(const char* name, const char* units, double& value) override {
-    const Hdf5Dataset set = dataset(name, units);
-    if (points(set) != 1) fail(place(name) + " is not one number");
-    read(set, name, &value);
+    value = next(numbers_, name, units).value;
   }
   void numbers(const char* name, const char* units, std::vector<double>& values) override {
-    const Hdf5Dataset set = dataset(name, units);
-    const std::size_t count = points(set);
-    if (count > numbers_most) fail(fmt::format("{} has {} numbers", place(name), count));
-    values.resize(count);
-    if (count > 0) read(set, name, values.data());
+    values = next(series_, name, units).values;
   }
-  void text(const char* name, std::string& value) override {
-    value = text_attribute(groups_.back(), name, place(name));
-  }
+  void text(const char* name, std::string& value) override { value = next(texts_, name).text; }
   std::size_t length(std::size_t) override {
-    const Hdf5Attribute attribute(H5Aopen(groups_.back(), "length", H5P_DEFAULT));
-    const Hdf5Space space(attribute.is_open() ? H5Aget_space(attribute) : H5I_INVALID_HID);
-    std::uint64_t value = 0;
-    if (!attribute.is_open() || H5Sget_simple_extent_npoints(space) != 1 ||
-        H5Aread(attribute, H5T_NATIVE_UINT64, &value) < 0 || value > list_most) {
-      fail(place() + " does not say its length");
+    double count = 0;
+    number("length", "1", count);
+    if (!(count >= 0 && count <= rows_most) || count != std::floor(count)) {
+      fail(place("length") + " is not the length of a list");
     }
-    return value;
+    return static_cast<std::size_t>(count);
   }
   void unknown_word(const char* name, const std::string& word) override {
     fail(fmt::format("{} is '{}', which this version does not know", place(name), word));
   }
+  // After the walk: nothing may be left over.
+  void finish() const {
+    finish(numbers_);
+    finish(series_);
+    finish(texts_);
+  }
 
  private:
+  template <class Row>
+  struct Table {
+    std::vector<Row> rows;
+    std::size_t position = 0;
+  };
+
   [[noreturn]] void fail(const std::string& what) const {
-    throw ProfileError{fmt::format("cannot read profile '{}'", file_name_), what,
-                       "write it again with 'maquette profile fit-public' or 'maquette calibrate'"};
+    throw ProfileError{fmt::format("cannot read profile '{}'", file_name_), what, repair};
   }
-  std::string place(const std::string& name = "") const {
-    std::string text = "'";
-    for (const std::string& part : path_) text += "/" + part;
-    return text + (name.empty() ? "'" : "/" + name + "'");
+  std::string place(const char* name) const { return "'/" + path(name) + "'"; }
+
+  template <class Row>
+  const Row& next(Table<Row>& table, const char* name) {
+    if (table.position == table.rows.size() || table.rows[table.position].name != path(name)) {
+      fail("it has no " + place(name));
+    }
+    return table.rows[table.position++];
   }
-  static std::size_t points(hid_t set) {
-    const Hdf5Space space(H5Dget_space(set));
-    const auto count = H5Sget_simple_extent_npoints(space);
-    return count < 0 ? 0 : static_cast<std::size_t>(count);
+  template <class Row>
+  const Row& next(Table<Row>& table, const char* name, const char* units) {
+    const Row& row = next(table, name);
+    if (row.units != units) {
+      fail(fmt::format("{} is in '{}', expected '{}'", place(name), row.units, units));
+    }
+    return row;
+  }
+  template <class Row>
+  void finish(const Table<Row>& table) const {
+    if (table.position == table.rows.size()) return;
+    fail(fmt::format("it has '/{}', which this version does not know",
+                     table.rows[table.position].name));
   }
 
-  Hdf5Dataset dataset(const char* name, const char* units) const {
-    Hdf5Dataset set(H5Dopen2(groups_.back(), name, H5P_DEFAULT));
-    if (!set.is_open()) {
-      const bool exists = H5Lexists(groups_.back(), name, H5P_DEFAULT) > 0;
-      fail(exists ? place(name) + " is not a data set" : "it has no " + place(name));
-    }
-    const std::string found = text_attribute(set, "units", place(name) + ": units");
-    if (found != units) {
-      fail(fmt::format("{} is in '{}', expected '{}'", place(name), found, units));
-    }
-    return set;
+  template <class Row, class Take>
+  void read_table(hid_t file, Take take) const {
+    const std::string table = fmt::format("'{}'", Row::table);
+    if (H5Lexists(file, Row::table, H5P_DEFAULT) <= 0) fail("it has no table " + table);
+    const Hdf5Dataset set(H5Dopen2(file, Row::table, H5P_DEFAULT));
+    if (!set.is_open()) fail(table + " is not a table");
+    const Hdf5Type type = Row::type(H5T_NATIVE_DOUBLE);
+    if (!has_columns(Hdf5Type(H5Dget_type(set)), type)) fail(table + " lacks a column");
+    const Hdf5Space space(H5Dget_space(set));
+    const auto count = H5Sget_simple_extent_npoints(space);
+    if (count < 0 || count > rows_most) fail(table + " is too long");
+    std::vector<Row> rows(static_cast<std::size_t>(count));
+    // HDF5 clears the whole of a megabyte for converting types unless told how much it needs.
+    const Hdf5Properties transfer(H5Pcreate(H5P_DATASET_XFER));
+    H5Pset_buffer(transfer, std::max(rows.size(), std::size_t{1}) * sizeof(Row), nullptr, nullptr);
+    const bool is_read = H5Dread(set, type, H5S_ALL, H5S_ALL, transfer, rows.data()) >= 0;
+    if (is_read) std::for_each(rows.begin(), rows.end(), take);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, rows.data());
+    if (!is_read) fail(table + " cannot be read");
   }
-  void read(hid_t set, const char* name, double* values) const {
-    const Hdf5Type type(H5Dget_type(set));
-    if (H5Tget_class(type) != H5T_FLOAT ||
-        H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-      fail(place(name) + " does not hold numbers");
+  static bool has_columns(hid_t found, hid_t expected) {
+    if (H5Tget_class(found) != H5T_COMPOUND) return false;
+    for (int i = 0; i < H5Tget_nmembers(expected); ++i) {
+      char* name = H5Tget_member_name(expected, static_cast<unsigned>(i));
+      const bool is_there = H5Tget_member_index(found, name) >= 0;
+      H5free_memory(name);
+      if (!is_there) return false;
     }
-  }
-  std::string text_attribute(hid_t object, const char* name, const std::string& where) const {
-    if (H5Aexists(object, name) <= 0) fail("it has no " + where);
-    const Hdf5Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
-    const Hdf5Type type(H5Aget_type(attribute));
-    const std::size_t size = H5Tget_size(type);
-    const Hdf5Space space(H5Aget_space(attribute));
-    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > text_most ||
-        H5Sget_simple_extent_npoints(space) != 1) {
-      fail(where + " is not a text");
-    }
-    std::string value(size, '\0');
-    if (H5Aread(attribute, type, value.data()) < 0) fail(where + " cannot be read");
-    value.resize(value.find('\0') == std::string::npos ? size : value.find('\0'));
-    return value;
+    return true;
   }
 
   std::string file_name_;
-  std::vector<std::byte> image_;
-  Hdf5File file_;
-  std::vector<Hdf5Group> groups_;
-  std::vector<std::string> path_;
+  Table<Number> numbers_;
+  Table<Series> series_;
+  Table<Text> texts_;
 };
 
-std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
+std::string bytes_of(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream in;
   if (std::filesystem::is_regular_file(file, ignored)) in.open(file, std::ios::binary);
-  const std::string text = in.is_open() ? sim::read_stream(in) : "";
+  std::string bytes = in.is_open() ? sim::read_stream(in) : "";
   if (!in.is_open() || in.bad()) {
     throw ProfileError{fmt::format("cannot open profile '{}'", file.string()),
                        "there is no such file, it is not a plain file, or it may not be read", ""};
   }
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  return {first, first + text.size()};
+  return bytes;
 }
 
 }  // namespace
 
 ProfileData read_profile_data(const std::filesystem::path& file) {
-  std::vector<std::byte> bytes = bytes_of(file);
+  std::string text = bytes_of(file);
+  const auto bytes = std::as_writable_bytes(std::span(text));
   if (const auto complaint = seal_complaint(bytes)) {
-    throw ProfileError{fmt::format("cannot read profile '{}'", file.string()), *complaint,
-                       "write it again with 'maquette profile fit-public' or 'maquette calibrate'"};
+    throw ProfileError{fmt::format("cannot read profile '{}'", file.string()), *complaint, repair};
   }
   const Hdf5Silence silence;
   ProfileData data;
-  Reader reader(file.string(), std::move(bytes));
+  Reader reader(file.string(), bytes.subspan(seal_size));
   walk(reader, data);
+  reader.finish();
   check(data);
   return data;
 }

@@ -8,7 +8,7 @@
 namespace calibrate::profile {
 namespace {
 
-constexpr std::string_view magic = "maquette profile 1\n";
+constexpr std::string_view start = "maquette profile ", magic = "maquette profile 2\n";
 
 // FNV-1a, 64 bits: every single changed byte changes it.
 std::uint64_t checksum(std::span<const std::byte> contents) {
@@ -30,6 +30,9 @@ std::string seal_of(std::span<const std::byte> contents) {
 
 std::optional<std::string> seal_complaint(std::span<const std::byte> file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (text.starts_with(start) && !text.starts_with(magic)) {
+    return "its format is that of another version of this program";
+  }
   if (!text.starts_with(magic)) return "it does not start like a profile of this program";
   if (file.size() <= seal_size) return fmt::format("it ends after {} bytes", file.size());
   const std::span<const std::byte> contents = file.subspan(seal_size);
