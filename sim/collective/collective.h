@@ -23,7 +23,7 @@ enum class Protocol { simple, ll128, ll };
 struct Layout {
   std::vector<int> host_of;
   // Members, and hosts, that come between those listed in a ring and are like them: what a listed
-  // member sends and receives is the same with and without them. Rings only.
+  // member sends and receives is the same with and without them. Rings and hierarchical only.
   int ranks_left_out = 0, hosts_left_out = 0;
   // [listed host] its number among all hosts of the ring; empty: those listed follow each other.
   // Then hops are those of the whole ring that start and end at listed members. Hosts are listed

@@ -29,25 +29,27 @@ void add_handovers(Tally& tally, const Hosts& hosts, const Lanes& lanes, int hos
   }
 }
 
-Traffic all_reduce(const Hosts& hosts, const Lanes& lanes, Bytes size) {
-  Tally tally(std::int64_t{lanes.count} * hosts.count());
-  const std::vector<std::int64_t> all(static_cast<std::size_t>(lanes.count), hosts.count());
+Traffic all_reduce(const Hosts& hosts, const Lanes& lanes, int host_count, Bytes size) {
+  Tally tally(std::int64_t{lanes.count} * host_count);
+  const std::vector<std::int64_t> all(static_cast<std::size_t>(lanes.count), host_count);
   for (int host = 0; host < hosts.count(); ++host) {
     add_chains(tally, hosts, host, true, all);
     add_chains(tally, hosts, host, false, all);
     for (int lane = 0; lane < lanes.count; ++lane) {
       tally.add(hosts.member(host, lane), hosts.member((host + 1) % hosts.count(), lane),
-                std::int64_t{2} * (hosts.count() - 1));
+                std::int64_t{2} * (host_count - 1));
     }
   }
-  return {tally.hops(size), 2 * (hosts.size_max() - 1), 2 * (hosts.count() - 1)};
+  return {tally.hops(size), 2 * (hosts.size_max() - 1), 2 * (host_count - 1)};
 }
 
-Traffic gather_or_scatter(bool is_gather, const Hosts& hosts, const Lanes& lanes, int ranks,
-                          Bytes size) {
-  Tally tally(ranks);
+Traffic gather_or_scatter(bool is_gather, const Hosts& hosts, const Lanes& lanes,
+                          const Layout& layout, Bytes size) {
+  Tally tally(layout.ranks());
   std::vector<std::int64_t> all;  // [lane]
-  for (int lane = 0; lane < lanes.count; ++lane) all.push_back(lanes.contributors_of(lane));
+  for (int lane = 0; lane < lanes.count; ++lane) {
+    all.push_back(lanes.contributors_of(lane) + layout.hosts_left_out);
+  }
   for (int host = 0; host < hosts.count(); ++host) {
     const int next = (host + 1) % hosts.count();
     add_handovers(tally, hosts, lanes, host, is_gather);
@@ -62,7 +64,8 @@ Traffic gather_or_scatter(bool is_gather, const Hosts& hosts, const Lanes& lanes
     }
   }
   const int handovers = hosts.size_max() > lanes.count ? 1 : 0;
-  return {tally.hops(size), hosts.size_max() - 1 + handovers, hosts.count() - 1};
+  return {tally.hops(size), hosts.size_max() - 1 + handovers,
+          hosts.count() + layout.hosts_left_out - 1};
 }
 
 }  // namespace
@@ -84,10 +87,13 @@ int Lanes::contributors_of(int lane) const {
   return sum;
 }
 
-Traffic hierarchical_traffic(Operation operation, const Hosts& hosts, int ranks, Bytes size) {
+Traffic hierarchical_traffic(Operation operation, const Hosts& hosts, const Layout& layout,
+                             Bytes size) {
   const Lanes lanes(hosts);
-  if (operation == Operation::all_reduce) return all_reduce(hosts, lanes, size);
-  return gather_or_scatter(operation == Operation::all_gather, hosts, lanes, ranks, size);
+  if (operation == Operation::all_reduce) {
+    return all_reduce(hosts, lanes, hosts.count() + layout.hosts_left_out, size);
+  }
+  return gather_or_scatter(operation == Operation::all_gather, hosts, lanes, layout, size);
 }
 
 }  // namespace sim::collective

@@ -19,10 +19,12 @@ struct Lanes {
   std::vector<std::vector<int>> contributors;  // [host][lane]: members of the host in the lane
 
   explicit Lanes(const Hosts& hosts);
-  // Over all hosts.
+  // Over all hosts listed.
   int contributors_of(int lane) const;
 };
 
-Traffic hierarchical_traffic(Operation operation, const Hosts& hosts, int ranks, Bytes size);
+// Hosts that the layout leaves out have as many members as each of the others.
+Traffic hierarchical_traffic(Operation operation, const Hosts& hosts, const Layout& layout,
+                             Bytes size);
 
 }  // namespace sim::collective

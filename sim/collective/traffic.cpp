@@ -92,7 +92,8 @@ Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, 
   invariant(ranks >= 1, "a collective has no members");
   if (ranks == 1) return {};
   const Hosts hosts(layout);
-  invariant(layout.ranks_left_out == 0 || (algorithm == Algorithm::ring && hosts.count() > 1),
+  const bool is_along_rings = algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical;
+  invariant(layout.ranks_left_out == 0 || (is_along_rings && hosts.count() > 1),
             "members can be left out of rings over hosts only");
   if (algorithm == Algorithm::direct) return direct(operation, hosts, ranks, size);
   switch (operation) {
@@ -102,7 +103,7 @@ Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, 
     case Operation::all_gather:
     case Operation::reduce_scatter:
       if (algorithm == Algorithm::hierarchical) {
-        return hierarchical_traffic(operation, hosts, ranks, size);
+        return hierarchical_traffic(operation, hosts, layout, size);
       }
       [[fallthrough]];
     case Operation::broadcast:

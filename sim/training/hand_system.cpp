@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sim/training/disturbance.h"
+#include "sim/training/hand_replicas.h"
 
 namespace sim::training {
 
@@ -27,10 +28,13 @@ class HandBuilder {
   StreamId compute(const HandOperation& operation, const HandOperation::Compute& what);
   StreamId transfer(const HandOperation& operation, const HandOperation::Transfer& what);
   StreamId collective(const HandOperation& operation, const HandOperation::Collective& what);
+  const Communicator& group_of(const HandOperation::Collective& what);
+  std::int64_t alike(const ResourceOrigin& origin) const;
 
   const Job& job_;
   const topology::Cluster& cluster_;
   SystemBuilder builder_;
+  std::optional<ReplicaPlan> replicas_;  // of all devices
   std::vector<std::unique_ptr<Communicator>> groups_;
   std::map<std::string, StreamId> first_, last_;  // of each operation: its gate or itself; itself
   JobSystem result_;
@@ -98,16 +102,34 @@ StreamId HandBuilder::transfer(const HandOperation& operation,
   return add(operation.name, spec, {builder_.path(path)}, false);
 }
 
-StreamId HandBuilder::collective(const HandOperation& operation,
-                                 const HandOperation::Collective& what) {
+// How many like it there are in the cluster; 0: it is not simulated, another stands for it.
+std::int64_t HandBuilder::alike(const ResourceOrigin& origin) const {
+  if (!replicas_) return 1;
+  if (origin.kind != ResourceOrigin::Kind::link) return replicas_->alike(0, origin.index);
+  return replicas_->alike(static_cast<std::size_t>(cluster_.tier(origin.index)),
+                          cluster_.first_device(origin.index));
+}
+
+const Communicator& HandBuilder::group_of(const HandOperation::Collective& what) {
+  if (replicas_) {
+    if (groups_.empty()) groups_.push_back(whole_cluster(job_, *replicas_));
+    return *groups_.front();
+  }
   std::vector<DeviceIndex> members;
   for (const std::string& name : what.devices) {
     const std::vector<DeviceIndex> found = cluster_.devices_of_part(name);
     members.insert(members.end(), found.begin(), found.end());
   }
-  const auto& p = profile_of(job_, members.front());
-  groups_.push_back(std::make_unique<Communicator>(cluster_, p, members));
-  const auto [path, cost] = groups_.back()->cost(what.operation, what.bytes, what.algorithm);
+  groups_.push_back(
+      std::make_unique<Communicator>(cluster_, profile_of(job_, members.front()), members));
+  return *groups_.back();
+}
+
+StreamId HandBuilder::collective(const HandOperation& operation,
+                                 const HandOperation::Collective& what) {
+  const Communicator& group = group_of(what);
+  const auto& p = profile_of(job_, group.members().front());
+  const auto [path, cost] = group.cost(what.operation, what.bytes, what.algorithm);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
   const int multiprocessors = std::max(p.device().multiprocessors, 1);
   const double share = what.multiprocessors.value_or(
@@ -120,11 +142,19 @@ StreamId HandBuilder::collective(const HandOperation& operation,
   spec.reserve = std::llround(share * static_cast<double>(multiprocessors_one));
   spec.waits = {{0, 0, spec.reserve > 0}};
   if (cost.work > 0) spec.uses.push_back({1, cost.amount});
-  return add(operation.name, spec, {builder_.multiprocessors_of(members), builder_.path(*path)},
-             true);
+  std::vector<DeviceIndex> made;
+  for (const DeviceIndex member : group.members()) {
+    if (alike({ResourceOrigin::Kind::multiprocessors, member}) > 0) made.push_back(member);
+  }
+  const auto bearers = [this](const ResourceOrigin& o, const SystemBuilder::AddBearer& add_bearer) {
+    if (alike(o) > 0) add_bearer(o, 1);
+  };
+  return add(operation.name, spec,
+             {builder_.multiprocessors_of(made), builder_.path(*path, bearers)}, true);
 }
 
 JobSystem HandBuilder::build() {
+  replicas_ = hand_replicas(job_);
   disturb(job_, builder_);
   for (const HandOperation& operation : job_.operations) {
     std::visit(
@@ -148,7 +178,7 @@ JobSystem HandBuilder::build() {
   result_.system = builder_.take(job_.iterations);
   result_.origins = builder_.origins();
   result_.most_through = builder_.most_through();
-  result_.alike.assign(result_.origins.size(), 1);
+  for (const ResourceOrigin& origin : result_.origins) result_.alike.push_back(alike(origin));
   result_.amounts = SystemBuilder::amounts(result_.system);
   return std::move(result_);
 }

@@ -63,7 +63,6 @@ class JobBuilder {
   void list_ranks();
   bool reduces_along_rings(const ReplicaPlan& plan) const;
   std::vector<int> along_data(int rank, std::span<const fold::Replica> replicas) const;
-  std::vector<DeviceIndex> data_group(const ReplicaPlan& plan, int rank) const;
   Communicator data_communicator(const ReplicaPlan& plan, int rank) const;
   int lane_at(int rank) const { return lane_of_rank_.at(rank); }
   std::int64_t replica_index(int rank) const {

@@ -18,23 +18,6 @@ std::vector<int> JobBuilder::along_data(int rank, std::span<const Replica> repli
   return group;
 }
 
-// In ring order: those kept, and the neighbours that show what crosses between blocks.
-std::vector<DeviceIndex> JobBuilder::data_group(const ReplicaPlan& plan, int rank) const {
-  const fold::Replicas& replicas = plan.replicas;
-  std::vector<Replica> members(replicas.kept().begin(), replicas.kept().end());
-  members.insert(members.end(), replicas.neighbours().begin(), replicas.neighbours().end());
-  std::sort(members.begin(), members.end());
-  // Rings over hosts with two members each need an even number of hosts.
-  const auto listed = static_cast<std::int64_t>(members.size());
-  if (plan.members_per_host == 2 && listed % 4 == 2 && listed < replicas.count()) {
-    Replica host = 0;
-    while (std::binary_search(members.begin(), members.end(), host)) host += 2;
-    members.insert(members.end(), {host, host + 1});
-    std::sort(members.begin(), members.end());
-  }
-  return devices(along_data(rank, members));
-}
-
 Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) const {
   if (plan.uneven) {
     const ListedMembers listed = plan.uneven->listed(rank);
@@ -46,7 +29,7 @@ Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) co
                                     .host_numbers = listed.host_numbers};
     return {cluster_, profile(rank), devices(along_data(rank, listed.replicas)), layout};
   }
-  std::vector<DeviceIndex> members = data_group(plan, rank);
+  std::vector<DeviceIndex> members = devices(along_data(rank, plan.ring()));
   const auto left_out = static_cast<int>(plan.replicas.count()) - static_cast<int>(members.size());
   const collective::Layout layout{.host_of = {},
                                   .ranks_left_out = left_out,
@@ -131,18 +114,10 @@ std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
     const Parts& parts = plan_.uneven->parts(tier);
     return parts.alike(first / parts.size);
   }
-  const std::size_t level = plan_.level_of_tier[tier], all = plan_.replicas.levels();
-  if (level == all) return 1;
   // A host's link is simulated with the replica that alone has it, or with all that share it.
   const DeviceIndex owner = is_link ? cluster_.device_of(origin.index).value_or(first) : first;
   if (owner >= grid_.ranks()) return 1;
-  const Replica replica = grid_.coordinates(owner).data;
-  const auto kept = plan_.replicas.kept();
-  const auto found = std::lower_bound(kept.begin(), kept.end(), replica);
-  const Replica end = replica + (level == 0 ? 1 : plan_.block_of_tier[tier]);
-  if (found == kept.end() || *found >= end) return 0;
-  const auto index = static_cast<std::size_t>(found - kept.begin());
-  return plan_.replicas.size(index, all) / plan_.replicas.size(index, level);
+  return plan_.alike(tier, grid_.coordinates(owner).data);
 }
 
 }  // namespace sim::training

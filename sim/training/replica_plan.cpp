@@ -111,6 +111,32 @@ std::optional<ReplicaPlan> Planner::run() {
 
 }  // namespace
 
+std::vector<Replica> ReplicaPlan::ring() const {
+  std::vector<Replica> members(replicas.kept().begin(), replicas.kept().end());
+  members.insert(members.end(), replicas.neighbours().begin(), replicas.neighbours().end());
+  std::sort(members.begin(), members.end());
+  // Rings over hosts with two members each need an even number of hosts.
+  const auto listed = static_cast<std::int64_t>(members.size());
+  if (members_per_host == 2 && listed % 4 == 2 && listed < replicas.count()) {
+    Replica host = 0;
+    while (std::binary_search(members.begin(), members.end(), host)) host += 2;
+    members.insert(members.end(), {host, host + 1});
+    std::sort(members.begin(), members.end());
+  }
+  return members;
+}
+
+std::int64_t ReplicaPlan::alike(std::size_t tier, Replica replica) const {
+  const std::size_t level = level_of_tier[tier], all = replicas.levels();
+  if (level == all) return 1;
+  const auto kept = replicas.kept();
+  const auto found = std::lower_bound(kept.begin(), kept.end(), replica);
+  const Replica end = replica + (level == 0 ? 1 : block_of_tier[tier]);
+  if (found == kept.end() || *found >= end) return 0;
+  const auto index = static_cast<std::size_t>(found - kept.begin());
+  return replicas.size(index, all) / replicas.size(index, level);
+}
+
 // A sample is what the user asks for; a few replicas less than all are not worth one.
 bool is_worth_it(const ReplicaPlan& plan) {
   const double share_max = plan.is_sample ? 0.8 : 0.5;

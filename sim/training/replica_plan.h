@@ -24,6 +24,12 @@ struct ReplicaPlan {
   bool is_sample = false;  // those kept for their draws stand for all
   // Where links between switches are not shared by whole blocks of replicas.
   std::optional<UnevenReplicas> uneven;
+
+  // In ring order: those kept, and the neighbours that show what crosses between blocks.
+  std::vector<fold::Replica> ring() const;
+  // How many parts of a tier there are like that of `replica`; 0: none of its replicas is kept,
+  // another part stands for it.
+  std::int64_t alike(std::size_t tier, fold::Replica replica) const;
 };
 
 // Whether so many replicas are left out that it is worth it.

@@ -68,6 +68,28 @@ class RandomScenario : Choices {
     return text + stragglers(first, shape);
   }
 
+  // Collectives of all devices, one after the other or at the same time.
+  std::string collectives() {
+    const Shape shape = pick<Shape>({{"hgx-h100", 8}, {"l40s-pcie", 8}, {"gb200-nvl72", 4}});
+    const int hosts = 18 * pick<int>({1, 2, 3, 4, 8}), others = below(4) == 0 ? 2 + below(20) : 0;
+    std::string text = fmt::format(
+        "maquette: 1\nname: random\ncluster:\n  hosts:\n    - {{name: h, count: {}, type: {}}}\n",
+        hosts, shape.host);
+    const bool is_mixed = others > 0 && shape.devices == 8;
+    if (is_mixed) text += fmt::format("    - {{name: g, count: {}, type: hgx-h200}}\n", others);
+    text += fabric() + "operations:\n";
+    for (int i = 0; i <= below(3); ++i) {
+      text +=
+          fmt::format("  - {{name: o{}, collective: {}, bytes: {} MiB, devices: [\"h*.gpu*\"{}]{}",
+                      i, pick<const char*>({"all-reduce", "all-gather", "reduce-scatter"}),
+                      pick<int>({1, 64, 1024}), is_mixed ? ", \"g*.gpu*\"" : "",
+                      pick<const char*>({", algorithm: hierarchical", ", algorithm: hierarchical",
+                                         ", algorithm: ring", ""}));
+      text += i > 0 && below(2) == 0 ? fmt::format(", after: [o{}]}}\n", i - 1) : "}\n";
+    }
+    return text + "run: {iterations: 2}\n" + stragglers(hosts, shape);
+  }
+
  private:
   std::string fabric() {
     const char* kind =
@@ -98,16 +120,16 @@ class RandomScenario : Choices {
 
 // visit(file) for so many random scenarios.
 template <class Visit>
-void each_random_scenario(unsigned count, Visit visit) {
+void each_random_scenario(unsigned count, std::string (RandomScenario::*write)(), Visit visit) {
   each_scenario(
-      count, [](unsigned seed) { return RandomScenario(seed).text(); }, visit);
+      count, [&](unsigned seed) { return (RandomScenario(seed).*write)(); }, visit);
 }
 
 }  // namespace
 
 TEST_CASE("folded jobs: 250 random ones -> all of the result as with every rank run") {
   int folded = 0;
-  each_random_scenario(250, [&](const std::filesystem::path& file) {
+  each_random_scenario(250, &RandomScenario::text, [&](const std::filesystem::path& file) {
     const Both both = run_both(file);
     check_equal(both.folded, both.whole);
     folded += both.folded.fold.rank_classes * 2 < both.folded.fold.ranks;
@@ -117,7 +139,7 @@ TEST_CASE("folded jobs: 250 random ones -> all of the result as with every rank 
 
 TEST_CASE("folded jobs: 20 random ones with jitter -> as with every rank run; a sample runs too") {
   int sampled = 0;
-  each_random_scenario(20, [&](const std::filesystem::path& file) {
+  each_random_scenario(20, &RandomScenario::text, [&](const std::filesystem::path& file) {
     const Both both = run_both(file, {{"run.jitter.device", "2 %"},
                                       {"run.jitter.operation", "3 %"},
                                       {"run.jitter.replicas", "1000000"}});
@@ -128,6 +150,13 @@ TEST_CASE("folded jobs: 20 random ones with jitter -> as with every rank run; a 
     sampled += !few.fold.exact;
   });
   CHECK(sampled > 3);
+}
+
+TEST_CASE("folded operations: 150 random collectives of all devices -> as with every device") {
+  each_random_scenario(150, &RandomScenario::collectives, [&](const std::filesystem::path& file) {
+    const Both both = run_both(file);
+    check_equal(both.folded, both.whole);
+  });
 }
 
 TEST_CASE("folded jobs: every worked scenario and the quickstart, as with every rank run") {
