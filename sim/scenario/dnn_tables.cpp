@@ -262,14 +262,17 @@ Section<TimedDnn> timed_table() {
 
 Kind<AnyDnn> dnn_kind() {
   const auto written = catalog_kind("dnns", "dnn", transformer_table(), Naming::text_or_name);
-  const auto timed = timed_table();
-  const std::string schema = fmt::format(
-      "{{\"anyOf\":[{{\"type\":\"object\",\"properties\":{{\"file\":{{\"description\":\"a "
-      "config.json of Hugging Face, or a file of the "
-      "fields\",\"type\":\"string\"}}}},\"required\":["
-      "\"file\"],\"additionalProperties\":false}},{{\"type\":\"object\",\"properties\":{{\"timed\":"
-      "{}}},\"required\":[\"timed\"],\"additionalProperties\":false}},{}]}}",
-      timed.schema(), written.schema);
+  const auto timed = timed_table().kind();
+  const auto schema = [written, timed] {
+    return fmt::format(
+        "{{\"anyOf\":[{{\"type\":\"object\",\"properties\":{{\"file\":{{\"description\":\"a "
+        "config.json of Hugging Face, or a file of the "
+        "fields\",\"type\":\"string\"}}}},\"required\":["
+        "\"file\"],\"additionalProperties\":false}},{{\"type\":\"object\",\"properties\":{{"
+        "\"timed\":"
+        "{}}},\"required\":[\"timed\"],\"additionalProperties\":false}},{}]}}",
+        timed.schema(), written.schema());
+  };
   return {schema,
           [written, timed](Reader& reader, const Value& value,
                            const std::string& path) -> std::optional<AnyDnn> {
@@ -283,7 +286,7 @@ Kind<AnyDnn> dnn_kind() {
               }
               const std::string timed_path = joined_path(path, "timed");
               reader.add_place(timed_path, times->place());
-              const auto dnn = timed.whole(reader, *times, timed_path);
+              const auto dnn = timed.read(reader, *times, timed_path);
               return dnn ? std::optional<AnyDnn>(*dnn) : std::nullopt;
             }
             return simulated(reader, value, path, written.read(reader, value, path));

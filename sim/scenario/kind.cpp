@@ -38,34 +38,36 @@ std::string count_hint(const Value& value) {
 
 template <class T>
 Kind<T> count_kind(T least, T most) {
-  return {fmt::format("{{\"type\":\"integer\",\"minimum\":{},\"maximum\":{}}}", least, most),
-          [least, most](Reader& reader, const Value& value,
-                        const std::string& path) -> std::optional<T> {
-            const std::string& text = value.text;
-            const bool is_negative =
-                text.size() > 1 && text[0] == '-' && is_all_digits(text.substr(1));
-            if (!is_plain_text(value) || (!is_all_digits(text) && !is_negative)) {
-              report_shape(reader, value, path, "a whole number", count_hint(value));
-              return std::nullopt;
-            }
-            if (text.size() > 1 && text[0] == '0') {
-              report_shape(reader, value, path, "a whole number", "leave out leading zeros");
-              return std::nullopt;
-            }
-            std::int64_t found = 0;
-            const auto status = std::from_chars(text.data(), text.data() + text.size(), found).ec;
-            if (is_negative || (status == std::errc() && found < least)) {
-              reader.error(path, value.place(),
-                           fmt::format("{} for {} is less than {}", shown(text), path, least));
-              return std::nullopt;
-            }
-            if (status != std::errc() || found > most) {
-              reader.error(path, value.place(),
-                           fmt::format("{} for {} is more than {}", shown(text), path, most));
-              return std::nullopt;
-            }
-            return static_cast<T>(found);
-          }};
+  return {
+      [least, most] {
+        return fmt::format("{{\"type\":\"integer\",\"minimum\":{},\"maximum\":{}}}", least, most);
+      },
+      [least, most](Reader& reader, const Value& value,
+                    const std::string& path) -> std::optional<T> {
+        const std::string& text = value.text;
+        const bool is_negative = text.size() > 1 && text[0] == '-' && is_all_digits(text.substr(1));
+        if (!is_plain_text(value) || (!is_all_digits(text) && !is_negative)) {
+          report_shape(reader, value, path, "a whole number", count_hint(value));
+          return std::nullopt;
+        }
+        if (text.size() > 1 && text[0] == '0') {
+          report_shape(reader, value, path, "a whole number", "leave out leading zeros");
+          return std::nullopt;
+        }
+        std::int64_t found = 0;
+        const auto status = std::from_chars(text.data(), text.data() + text.size(), found).ec;
+        if (is_negative || (status == std::errc() && found < least)) {
+          reader.error(path, value.place(),
+                       fmt::format("{} for {} is less than {}", shown(text), path, least));
+          return std::nullopt;
+        }
+        if (status != std::errc() || found > most) {
+          reader.error(path, value.place(),
+                       fmt::format("{} for {} is more than {}", shown(text), path, most));
+          return std::nullopt;
+        }
+        return static_cast<T>(found);
+      }};
 }
 
 }  // namespace
@@ -74,7 +76,10 @@ Kind<std::int64_t> count(std::int64_t least, std::int64_t most) { return count_k
 Kind<int> small_count(int least, int most) { return count_kind(least, most); }
 
 Kind<double> number(double least, double most) {
-  return {fmt::format("{{\"type\":\"number\",\"minimum\":{},\"maximum\":{}}}", least, most),
+  return {[least, most] {
+            return fmt::format("{{\"type\":\"number\",\"minimum\":{},\"maximum\":{}}}", least,
+                               most);
+          },
           [least, most](Reader& reader, const Value& value,
                         const std::string& path) -> std::optional<double> {
             // A count with an optional unit has the same grammar: digits, fraction, exponent.
@@ -98,7 +103,7 @@ Kind<double> number(double least, double most) {
 }
 
 Kind<bool> flag() {
-  return {R"({"type":"boolean"})",
+  return {[] { return R"({"type":"boolean"})"; },
           [](Reader& reader, const Value& value, const std::string& path) -> std::optional<bool> {
             if (is_plain_text(value) && value.text == "true") return true;
             if (is_plain_text(value) && value.text == "false") return false;
@@ -119,7 +124,7 @@ Kind<bool> flag() {
 }
 
 Kind<std::string> text() {
-  return {R"({"type":["string","number","boolean"],"minLength":1})",
+  return {[] { return R"({"type":["string","number","boolean"],"minLength":1})"; },
           [](Reader& reader, const Value& value,
              const std::string& path) -> std::optional<std::string> {
             if (value.kind != Value::Kind::text || value.text.empty()) {
@@ -179,10 +184,12 @@ std::optional<double> read_measure(Reader& reader, const Value& value, const std
 }  // namespace kinds
 
 Kind<double> measure(Dimension dimension, Zero zero, double most) {
-  const bool is_plain = std::holds_alternative<double>(parse_value("1", dimension));
-  return {fmt::format("{{\"type\":{},\"pattern\":{}}}",
-                      is_plain ? R"(["string","number"])" : R"("string")",
-                      json_quoted(value_pattern(dimension))),
+  return {[dimension] {
+            const bool is_plain = std::holds_alternative<double>(parse_value("1", dimension));
+            return fmt::format("{{\"type\":{},\"pattern\":{}}}",
+                               is_plain ? R"(["string","number"])" : R"("string")",
+                               json_quoted(value_pattern(dimension)));
+          },
           [dimension, zero, most](Reader& reader, const Value& value, const std::string& path) {
             return kinds::read_measure(reader, value, path, dimension, zero, most);
           }};

@@ -18,9 +18,12 @@
 
 namespace sim::scenario {
 
+// Makes a JSON Schema object, compact. Reading never asks for it.
+using Schema = std::function<std::string()>;
+
 template <class T>
 struct Kind {
-  std::string schema;  // a JSON Schema object, compact
+  Schema schema;
   // Returns nothing after reporting why.
   std::function<std::optional<T>(Reader&, const Value&, const std::string& path)> read;
 };
@@ -85,9 +88,11 @@ Kind<E> word(const std::string& noun, std::vector<Word<E>> words) {
   for (const Word<E>& one : words) {
     if (one.meaning) known.push_back(one.text);
   }
-  std::vector<std::string> quoted;
-  for (const std::string& one : known) quoted.push_back(json_quoted(one));
-  return {fmt::format("{{\"enum\":[{}]}}", fmt::join(quoted, ",")),
+  return {[known] {
+            std::vector<std::string> quoted;
+            for (const std::string& one : known) quoted.push_back(json_quoted(one));
+            return fmt::format("{{\"enum\":[{}]}}", fmt::join(quoted, ","));
+          },
           [noun, words, known](Reader& reader, const Value& value,
                                const std::string& path) -> std::optional<E> {
             if (value.kind != Value::Kind::text) {
@@ -109,7 +114,10 @@ Kind<E> word(const std::string& noun, std::vector<Word<E>> words) {
 
 template <class T>
 Kind<std::vector<T>> list(Kind<T> item, std::size_t least = 0) {
-  return {fmt::format("{{\"type\":\"array\",\"minItems\":{},\"items\":{}}}", least, item.schema),
+  return {[least, schema = item.schema] {
+            return fmt::format("{{\"type\":\"array\",\"minItems\":{},\"items\":{}}}", least,
+                               schema());
+          },
           [read = item.read, least](Reader& reader, const Value& value,
                                     const std::string& path) -> std::optional<std::vector<T>> {
             if (value.kind != Value::Kind::list) {
@@ -135,14 +143,17 @@ Kind<std::vector<T>> list(Kind<T> item, std::size_t least = 0) {
 // A map whose keys are words of a list.
 template <class E, class T>
 Kind<std::map<E, T>> map_of(const std::string& noun, std::vector<Word<E>> words, Kind<T> item) {
-  std::string properties;
-  for (const Word<E>& one : words) {
-    properties +=
-        fmt::format("{}{}:{}", properties.empty() ? "" : ",", json_quoted(one.text), item.schema);
-  }
   return {
-      fmt::format("{{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{{{}}}}}",
-                  properties),
+      [words, schema = item.schema] {
+        std::string properties;
+        for (const Word<E>& one : words) {
+          properties += fmt::format("{}{}:{}", properties.empty() ? "" : ",", json_quoted(one.text),
+                                    schema());
+        }
+        return fmt::format(
+            "{{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{{{}}}}}",
+            properties);
+      },
       [noun, words, read = item.read](Reader& reader, const Value& value,
                                       const std::string& path) -> std::optional<std::map<E, T>> {
         if (value.kind != Value::Kind::map) {

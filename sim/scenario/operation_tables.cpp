@@ -169,7 +169,7 @@ Kind<std::vector<HandOperation>> operations_kind() {
 
 Kind<std::vector<Expectation>> expectations_kind() {
   const auto value_kind = Kind<std::variant<Seconds, Bytes, double>>{
-      R"({"type":["string","number"]})",
+      [] { return R"({"type":["string","number"]})"; },
       [](Reader& reader, const Value& value,
          const std::string& path) -> std::optional<std::variant<Seconds, Bytes, double>> {
         const auto found =
@@ -180,9 +180,12 @@ Kind<std::vector<Expectation>> expectations_kind() {
   Section<Expectation> table("an expected value with a tolerance");
   table.required("value", value_kind, &Expectation::value, "with its unit")
       .optional("tolerance", share(), &Expectation::tolerance, "relative; exact unless written");
-  const std::string schema = fmt::format(
-      "{{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{{\"anyOf\":[{},{}]}}}}",
-      value_kind.schema, table.schema());
+  const auto schema = [value_kind, table] {
+    return fmt::format(
+        "{{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{{\"anyOf\":[{},{}]}}}"
+        "}",
+        value_kind.schema(), table.schema());
+  };
   return {schema,
           [value_kind, table](Reader& reader, const Value& value,
                               const std::string& path) -> std::optional<std::vector<Expectation>> {

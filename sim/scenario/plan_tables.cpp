@@ -107,7 +107,7 @@ void check_straggler(Reader& reader, const Value& section, const std::string& pa
 }  // namespace
 
 Kind<int> only_one() {
-  return {R"({"const":1})",
+  return {[] { return R"({"const":1})"; },
           [](Reader& reader, const Value& value, const std::string& path) -> std::optional<int> {
             const auto found = small_count(1).read(reader, value, path);
             if (!found || *found == 1) return found;

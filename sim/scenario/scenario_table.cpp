@@ -6,7 +6,7 @@ namespace sim::scenario {
 namespace {
 
 Kind<int> version_kind() {
-  return {R"({"const":1})",
+  return {[] { return R"({"const":1})"; },
           [](Reader& reader, const Value& value, const std::string& path) -> std::optional<int> {
             if (value.kind == Value::Kind::text && value.text == "1") return 1;
             reader.error(

@@ -60,7 +60,9 @@ std::optional<std::vector<Pass>> row_of(Reader& reader, const Value& value,
   return row;
 }
 
-Kind<std::vector<Pass>> row() { return {R"({"type":"string"})", row_of}; }
+Kind<std::vector<Pass>> row() {
+  return {[] { return R"({"type":"string"})"; }, row_of};
+}
 
 Section<ScheduleTable> table_section() {
   Section<ScheduleTable> table("passes of each stage in their order");
@@ -94,13 +96,15 @@ Kind<ScheduleChoice> schedule_kind() {
     if (one.kind != ScheduleKind::table) words.push_back({one.name, one.kind});
   }
   const auto named = word<ScheduleKind>("schedule", std::move(words));
-  const auto table = table_section();
-  const auto rule = rule_section();
-  const std::string schema = fmt::format(
-      "{{\"anyOf\":[{},{{\"type\":\"object\",\"properties\":{{\"table\":{}}},\"required\":["
-      "\"table\"],\"additionalProperties\":false}},{{\"type\":\"object\",\"properties\":{{"
-      "\"rule\":{}}},\"required\":[\"rule\"],\"additionalProperties\":false}}]}}",
-      named.schema, table.schema(), rule.schema());
+  const auto table = table_section().kind();
+  const auto rule = rule_section().kind();
+  const auto schema = [named, table, rule] {
+    return fmt::format(
+        "{{\"anyOf\":[{},{{\"type\":\"object\",\"properties\":{{\"table\":{}}},\"required\":["
+        "\"table\"],\"additionalProperties\":false}},{{\"type\":\"object\",\"properties\":{{"
+        "\"rule\":{}}},\"required\":[\"rule\"],\"additionalProperties\":false}}]}}",
+        named.schema(), table.schema(), rule.schema());
+  };
   return {schema,
           [named, table, rule](Reader& reader, const Value& value,
                                const std::string& path) -> std::optional<ScheduleChoice> {
@@ -116,7 +120,7 @@ Kind<ScheduleChoice> schedule_kind() {
               }
               const std::string inner_path = joined_path(path, key);
               reader.add_place(inner_path, inner->place());
-              const auto found = section->whole(reader, *inner, inner_path);
+              const auto found = section->read(reader, *inner, inner_path);
               return found ? std::optional<ScheduleChoice>({ScheduleKind::table, *found})
                            : std::nullopt;
             }

@@ -1,6 +1,7 @@
 // Defaults, which tables hold as they would be written.
 #include "sim/scenario/section.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "sim/base/invariant.h"
@@ -22,14 +23,37 @@ void move_to(Value& value, const Value& section) {
   for (Entry& entry : value.entries) move_to(entry.value, section);
 }
 
-}  // namespace
+bool is_letter_or_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
-Value default_value(const std::string& text, const Value& section) {
+// Words and values with units, which most defaults are: YAML takes them as they are.
+bool is_plain(const std::string& text) {
+  return !text.empty() && text != "null" && is_letter_or_digit(text.front()) &&
+         text.back() != ' ' && std::all_of(text.begin(), text.end(), [](char c) {
+           return is_letter_or_digit(c) || c == ' ' || c == '.' || c == '-' || c == '%';
+         });
+}
+
+Value parsed(const std::string& text) {
+  if (is_plain(text)) {
+    Value value;
+    value.kind = Value::Kind::text;
+    value.text = text;
+    return value;
+  }
   Diagnostics none;
   auto value = parse_document("default", text, none);
   invariant(value.has_value(), "a default is not YAML");
-  move_to(*value, section);
   return std::move(*value);
+}
+
+}  // namespace
+
+Value default_value(const std::string& text, const Value& section) {
+  Value value = parsed(text);
+  move_to(value, section);
+  return value;
 }
 
 std::string json_of(const Value& value) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -27,7 +28,8 @@ class Section {
  public:
   enum class Presence { required, optional, defaulted, group, unsupported };
   struct Field {
-    std::string key, doc, schema;
+    std::string key, doc;
+    Schema schema;
     Presence presence = Presence::optional;
     bool is_needed = false;  // a group that has required fields
     std::string fallback;    // as it would be written
@@ -65,15 +67,17 @@ class Section {
   // A section inside; where it is left out, its defaults are taken.
   template <class Inner, class Part>
   Section& group(std::string key, Section<Inner> inner, Part part) {
-    std::string doc = inner.doc();
-    return field({std::move(key), std::move(doc), inner.schema(), Presence::group,
-                  inner.has_required(), "",
-                  [inner, part](Reader& reader, const Value& value, const std::string& path,
-                                S& target) { inner.read(reader, value, path, part(target)); }});
+    const auto section = std::make_shared<const Section<Inner>>(std::move(inner));
+    return field(
+        {std::move(key), section->doc(), [section] { return section->schema(); }, Presence::group,
+         section->has_required(), "",
+         [section, part](Reader& reader, const Value& value, const std::string& path, S& target) {
+           section->read(reader, value, path, part(target));
+         }});
   }
   // Named by the design, not built yet: an error, never ignored.
   Section& unsupported(std::string key, std::string hint = "") {
-    return field({std::move(key), std::move(hint), "", Presence::unsupported, false, "", {}});
+    return field({std::move(key), std::move(hint), {}, Presence::unsupported, false, "", {}});
   }
   // Runs after the fields, if all of them were right.
   Section& check(Check check) {
@@ -92,9 +96,12 @@ class Section {
   bool has_required() const;
 
   Kind<S> kind() const {
-    return {schema(),
-            [section = *this](Reader& reader, const Value& value, const std::string& path)
-                -> std::optional<S> { return section.whole(reader, value, path); }};
+    const auto section = std::make_shared<const Section>(*this);
+    return {
+        [section] { return section->schema(); },
+        [section](Reader& reader, const Value& value, const std::string& path) -> std::optional<S> {
+          return section->whole(reader, value, path);
+        }};
   }
   // Nothing if anything in it is wrong.
   std::optional<S> whole(Reader& reader, const Value& value, const std::string& path) const {
@@ -211,16 +218,17 @@ std::string Section<S>::schema(const std::string& base) const {
   }
   for (const Field& field : fields_) {
     if (field.presence == Presence::unsupported) continue;
+    const std::string rule = field.schema();
     std::string facts;
     // A section describes itself.
-    if (field.schema.rfind("{\"description\"", 0) != 0) {
+    if (rule.rfind("{\"description\"", 0) != 0) {
       add(facts, "\"description\":" + json_quoted(field.doc));
     }
     if (field.presence == Presence::defaulted) {
       add(facts, "\"default\":" + json_of(default_value(field.fallback, {})));
     }
     add(properties, fmt::format("{}:{{{}{}{}", json_quoted(field.key), facts,
-                                facts.empty() ? "" : ",", field.schema.substr(1)));
+                                facts.empty() ? "" : ",", rule.substr(1)));
     if (field.presence == Presence::required || field.is_needed) {
       add(required, json_quoted(field.key));
     }
