@@ -48,4 +48,10 @@ int Hosts::size_max() const {
   return static_cast<int>(std::max_element(members.begin(), members.end(), is_smaller)->size());
 }
 
+int listed_hosts(const Layout& layout) {
+  std::vector<int> hosts = layout.host_of;
+  std::sort(hosts.begin(), hosts.end());
+  return static_cast<int>(std::unique(hosts.begin(), hosts.end()) - hosts.begin());
+}
+
 }  // namespace sim::collective

@@ -30,4 +30,7 @@ struct Hosts {
   }
 };
 
+// Hosts(layout).count(), for those who ask for nothing else.
+int listed_hosts(const Layout& layout);
+
 }  // namespace sim::collective

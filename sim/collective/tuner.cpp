@@ -115,7 +115,7 @@ double latency_in_us(Operation operation, Algorithm algorithm, Protocol protocol
 }
 
 Group group_of(const Layout& layout) {
-  return {layout.ranks(), Hosts(layout).count() + layout.hosts_left_out};
+  return {layout.ranks(), listed_hosts(layout) + layout.hosts_left_out};
 }
 
 std::optional<TunerEstimate> estimate(Operation operation, Algorithm algorithm, Protocol protocol,

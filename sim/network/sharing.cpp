@@ -30,7 +30,9 @@ void Sharing::start(Task task, Int128 remaining, std::int64_t weight, std::span<
   a.remaining = remaining;
   a.weight = weight;
   a.uses.clear();
+  a.uses.reserve(uses.size());
   a.positions.clear();
+  a.positions.reserve(uses.size());
   for (const Use& use : uses) {
     if (use.amount == 0) continue;
     Resource& r = at(use.resource);

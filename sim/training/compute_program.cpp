@@ -45,7 +45,6 @@ class LaneWriter {
   void update(int round);
   void add(ProgramWriter::StepSpec spec, Launch launch);
   void write_host();
-  std::vector<Wait> take_waits() { return std::exchange(pending_, {}); }
   Picoseconds varied(Picoseconds work) { return in_.jitter ? in_.jitter->next(work) : work; }
   // All its ranks wait for each other.
   void meet() {
@@ -76,7 +75,7 @@ std::string label_of(const Pass& pass) {
 }
 
 void LaneWriter::add(ProgramWriter::StepSpec spec, Launch launch) {
-  spec.waits = take_waits();
+  spec.waits.swap(pending_);
   launch.duration += carried_.duration;
   launch.kernels += carried_.kernels;
   carried_ = {};
@@ -86,6 +85,8 @@ void LaneWriter::add(ProgramWriter::StepSpec spec, Launch launch) {
   }
   launches_.push_back(launch);
   compute_.add(spec);
+  spec.waits.clear();
+  pending_.swap(spec.waits);  // its memory serves the next step
 }
 
 // The same for every micro-batch, but for draws.
