@@ -30,9 +30,9 @@ struct Shard {
   // causal work is even; its keys are all of them.
   int context = 1;
   ContextKind context_kind = ContextKind::ring;
-  int expert = 1;          // expert-parallel degree: experts / expert on each rank
-  int expert_tensor = 1;   // tensor-parallel degree of the experts
-  double expert_load = 1;  // rows that this rank's experts get, against an even routing
+  int expert = 1;               // expert-parallel degree: experts / expert on each rank
+  int expert_tensor = 1;        // tensor-parallel degree of the experts
+  double expert_load = 1;       // rows that this rank's experts get, against an even routing
   double expert_imbalance = 1;  // rows of the largest of them against their mean
 };
 
@@ -91,7 +91,7 @@ struct Operator {
   RankGroup group = RankGroup::tensor;
   // So many operators after it in the list, those of its own group left out, run beside it.
   int overlapped = 0;
-  int kernels = 1;             // launches
+  int kernels = 1;  // launches
 };
 
 enum class Recompute { none, selective, full };

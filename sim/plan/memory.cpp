@@ -22,8 +22,7 @@ double most_load(const Plan& plan, const dnn::Transformer& dnn) {
   double most = 1;
   if (!dnn.is_moe()) return most;
   for (int layer = 0; layer < dnn.layers; ++layer) {
-    for (const RankLoad& rank :
-         rank_loads(plan.routing, dnn.experts.count, plan.expert, layer)) {
+    for (const RankLoad& rank : rank_loads(plan.routing, dnn.experts.count, plan.expert, layer)) {
       most = std::max(most, rank.load);
     }
     if (plan.routing.is_even() || plan.routing.draw == Routing::Draw::fixed) break;
@@ -236,9 +235,7 @@ double Sizer::unreduced_gradients() const {
 // Of the layers of this stage, the most; without any, as if there were one.
 double Sizer::transient() const {
   double most = 0;
-  const auto see = [&](const Layer& l) {
-    most = std::max(most, l.activations.transient.value());
-  };
+  const auto see = [&](const Layer& l) { most = std::max(most, l.activations.transient.value()); };
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
     each_layer(v, see);
     if (is_last(v) && prediction_modules_ > 0) see(prediction_);

@@ -26,8 +26,8 @@ struct MemoryBreakdown {
 //               stack's reserve and, of the sum of all but the reserve, its fragmentation
 // A tied embedding, or one that multi-token prediction needs, has a copy on the last stage where
 // there are several.
-// Where the routing is not even, of the rank whose experts get the most rows in some layer, as if it
-// got them in all.
+// Where the routing is not even, of the rank whose experts get the most rows in some layer, as if
+// it got them in all.
 // REQUIRES: problems() finds none.
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage);

@@ -40,7 +40,7 @@ class RankGrid {
   int place_in_stage(int rank) const;
   int rank_at(int place, int pipeline) const;
 
-  std::array<int, 4> extent_{}, stride_{};               // by Dimension
+  std::array<int, 4> extent_{}, stride_{};                // by Dimension
   std::array<int, 3> expert_extent_{}, expert_stride_{};  // by ExpertDimension, of places
   std::array<Dimension, 3> in_stage_{};                   // innermost first
 };

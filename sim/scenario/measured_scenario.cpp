@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <span>
 
 #include "sim/plan/schedule.h"
@@ -69,6 +70,7 @@ class Writer {
   }
   void cluster();
   void dnn();
+  void experts(const std::string& moe);
   void stack();
   void training();
   void plan();
@@ -100,7 +102,7 @@ void Writer::dnn() {
   const double kv_heads = row_.number("kv_heads").value_or(heads);
   const std::string model = lower(row_.text("model").value_or(""));
   const bool is_llama = model.find("llama") != std::string::npos || row_.number("kv_heads") ||
-                        model.find("internlm") != std::string::npos;
+                        model.find("internlm") != std::string::npos || row_.text("moe");
   const double ffn = assume("ffn", is_llama ? std::ceil(hidden * 8 / 3 / 256) * 256 : 4 * hidden,
                             is_llama ? "8/3 hidden" : "4 hidden");
   const double vocabulary = assume("vocab", is_llama ? 32000 : 51200, "usual");
@@ -111,12 +113,35 @@ void Writer::dnn() {
   if (is_llama) {
     say("  position: rotary\n  norm: rms-norm\n  activation: silu\n  gated: true");
     if (row_.text("tie_emb") == "True") say("  tied_embedding: true");
+    if (const auto moe = row_.text("moe")) experts(*moe);
     return;
   }
   say(fmt::format("  positions: {:.0f}", need("seq_len")));
   say("  position: learned\n  norm: layer-norm\n  activation: gelu\n  gated: false\n"
       "  attention_bias: true\n  output_bias: true\n  mlp_bias: true\n  tied_embedding: true\n"
       "  dropout: 0.1");
+}
+
+// "mla; 160 experts top6 + shared 3072, moe_ffn 1536, dense_layers 1": sizes of latent attention
+// are DeepSeek's, the same in V2 and V3. Source: config.json of deepseek-ai/DeepSeek-V2 and V3.
+void Writer::experts(const std::string& moe) {
+  static const std::regex pattern(R"((\d+) experts top(\d+).*moe_ffn (\d+))");
+  static const std::regex shared(R"(shared (\d+))"), first(R"(dense_layers (\d+))");
+  std::smatch sizes;
+  if (!std::regex_search(moe, sizes, pattern)) return refuse("experts that are not understood");
+  const auto number = [&](const std::regex& what) {
+    std::smatch found;
+    return std::regex_search(moe, found, what) ? found[1].str() : std::string("0");
+  };
+  say(fmt::format("  experts: {{count: {}, per_token: {}, ffn: {}, shared_ffn: {}, dense_first: {}{}}}",
+                  sizes[1].str(), sizes[2].str(), sizes[3].str(), number(shared), number(first),
+                  lower(row_.text("model").value_or("")).find("v3") == std::string::npos
+                      ? ""
+                      : ", router: sigmoid, router_bias: true"));
+  if (moe.find("mla") == std::string::npos) return;
+  result_.assumed.push_back("latent attention of DeepSeek's sizes");
+  say("  head_size: 192");
+  say("  latent_attention: {query_rank: 1536, key_value_rank: 512, rotary_size: 64, value_size: 128}");
 }
 
 void Writer::stack() {
@@ -186,11 +211,13 @@ void Writer::sharding() {
 }
 
 void Writer::plan() {
-  if (row_.number("cp").value_or(1) > 1) refuse("context parallelism is not supported yet");
-  if (row_.number("ep").value_or(1) > 1) refuse("expert parallelism is not supported yet");
   say("plan:");
   say(fmt::format("  tensor: {:.0f}", need("tp")));
   if (row_.text("sp")) say(fmt::format("  sequence_parallel: {}", *row_.text("sp")));
+  say(fmt::format("  context: {:.0f}", row_.number("cp").value_or(1)));
+  if (const auto experts = row_.number("ep")) {
+    say(fmt::format("  expert: {{degree: {:.0f}}}", *experts));
+  }
   pipeline();
   sharding();
   const std::string recompute = lower(row_.text("recompute").value_or("none"));

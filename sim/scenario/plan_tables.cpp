@@ -80,10 +80,10 @@ Section<plan::Routing> routing_table() {
   Section<Routing> table("how a router spreads tokens over experts, alike in every expert group");
   table
       .required("distribution",
-                word<Routing::Distribution>(
-                    "distribution", {{"balanced", Routing::Distribution::balanced},
-                                     {"zipf", Routing::Distribution::zipf},
-                                     {"histogram", Routing::Distribution::histogram}}),
+                word<Routing::Distribution>("distribution",
+                                            {{"balanced", Routing::Distribution::balanced},
+                                             {"zipf", Routing::Distribution::zipf},
+                                             {"histogram", Routing::Distribution::histogram}}),
                 &Routing::distribution, "of rows over the experts of a layer")
       .optional("s", number(0, 10), &Routing::exponent,
                 "zipf: the i-th most popular expert has a share in proportion to 1 / i^s; 1 "
@@ -97,16 +97,16 @@ Section<plan::Routing> routing_table() {
                 &Routing::draw,
                 "which expert is how popular: the same in all layers, or shuffled for each; fixed "
                 "unless written")
-      .optional("groups", word<bool>("groups", {{"same", true}, {"independent", std::nullopt}}),
-                [](Routing&, bool) {}, "all expert groups are routed alike")
+      .optional(
+          "groups", word<bool>("groups", {{"same", true}, {"independent", std::nullopt}}),
+          [](Routing&, bool) {}, "all expert groups are routed alike")
       .optional(
           "seed", count(0, INT64_MAX),
           [](Routing& r, std::int64_t seed) { r.seed = static_cast<std::uint64_t>(seed); },
           "another one shuffles otherwise; 1 unless written")
       .check([](Reader& reader, const Value& section, const std::string& path, Routing& routing) {
         const bool is_histogram = routing.distribution == Routing::Distribution::histogram;
-        const double sum =
-            std::accumulate(routing.histogram.begin(), routing.histogram.end(), 0.0);
+        const double sum = std::accumulate(routing.histogram.begin(), routing.histogram.end(), 0.0);
         const auto fail = [&](const std::string& message, const std::string& hint) {
           reader.error(path, section.place(), message, "", hint);
         };
@@ -188,14 +188,14 @@ Section<Draft> plan_table() {
                  "norms and residuals are shared among tensor ranks too")
       .defaulted("context", small_count(1), in_plan(&Plan::context), "1",
                  "ranks that share every sequence")
-      .defaulted("context_kind",
-                 word<dnn::ContextKind>("context kind", {{"ring", dnn::ContextKind::ring},
-                                                         {"ulysses", dnn::ContextKind::ulysses},
-                                                         {"all-gather",
-                                                          dnn::ContextKind::all_gather}}),
-                 in_plan(&Plan::context_kind), "ring",
-                 "how queries meet the keys of other context ranks: keys go round beside the "
-                 "attention (ring), heads are exchanged for tokens (ulysses), keys are gathered")
+      .defaulted(
+          "context_kind",
+          word<dnn::ContextKind>("context kind", {{"ring", dnn::ContextKind::ring},
+                                                  {"ulysses", dnn::ContextKind::ulysses},
+                                                  {"all-gather", dnn::ContextKind::all_gather}}),
+          in_plan(&Plan::context_kind), "ring",
+          "how queries meet the keys of other context ranks: keys go round beside the "
+          "attention (ring), heads are exchanged for tokens (ulysses), keys are gathered")
       .group("pipeline", pipeline_table(), same)
       .group("data", data_table(), same)
       .group("expert", expert_table(), same)

@@ -338,8 +338,8 @@ void LaneWriter::write_host() {
   for (std::size_t i = 0; i < launches_.size(); ++i) {
     before[i + 1] = before[i] + launches_[i].kernels;
   }
-  const int identity = milestones_.tensor_base() +
-                       static_cast<int>(result_.steps_of(dnn::RankGroup::tensor).size());
+  const int identity =
+      milestones_.tensor_base() + static_cast<int>(result_.steps_of(dnn::RankGroup::tensor).size());
   std::size_t ended = 0;
   for (std::size_t i = 0; i < launches_.size(); ++i) {
     if (launches_[i].kernels > 0) {

@@ -101,7 +101,7 @@ struct LaneInput {
 };
 
 struct LanePrograms {
-  network::Program compute, host;        // host: empty when launches take no time
+  network::Program compute, host;  // host: empty when launches take no time
   // [RankGroup] in order; of the tensor group none when merged everywhere.
   std::array<std::vector<GroupStep>, rank_group_count> group_steps;
   const std::vector<GroupStep>& steps_of(dnn::RankGroup group) const {

@@ -348,8 +348,8 @@ UnitCosts JobCoster::unit(const dnn::LayerOperators& operators, double parameter
 // Once for each kind of layer, and for each layer where popularity is drawn for it.
 void JobCoster::fill_layers(JobCosts& costs) {
   const dnn::LayerKinds kinds = dnn::layer_kinds(dnn_);
-  const bool is_drawn = !job_.plan.routing.is_even() &&
-                        job_.plan.routing.draw == plan::Routing::Draw::per_layer;
+  const bool is_drawn =
+      !job_.plan.routing.is_even() && job_.plan.routing.draw == plan::Routing::Draw::per_layer;
   std::map<std::size_t, std::size_t> unit_of_kind;
   for (int layer = 0; layer < dnn_.layers; ++layer) {
     const std::size_t index = kinds.of_layer[static_cast<std::size_t>(layer)];
@@ -359,9 +359,9 @@ void JobCoster::fill_layers(JobCosts& costs) {
       known->second = costs.layer_kinds.size();
       const Loads loads = loads_of(layer);
       const auto parameters = dnn::shard_parameters(dnn_, loads.shard, job_.stack, kind);
-      costs.layer_kinds.push_back(unit(
-          dnn::layer_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind),
-          parameters.layer, parameters.experts, loads.of_ranks));
+      costs.layer_kinds.push_back(
+          unit(dnn::layer_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind),
+               parameters.layer, parameters.experts, loads.of_ranks));
     }
     costs.kind_of_layer.push_back(known->second);
   }

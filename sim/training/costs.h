@@ -45,7 +45,7 @@ struct CostedOperator {
 // expert data group.
 enum class Sharers { data, expert_data };
 inline constexpr std::size_t sharers_count = 2;
-struct HeldBytes {  // of one tensor rank
+struct HeldBytes {        // of one tensor rank
   double gradients = 0;   // as reduced
   double parameters = 0;  // as gathered
 };

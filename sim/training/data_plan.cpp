@@ -267,8 +267,8 @@ void Planner::shard_fully() {
   result_.events = count;
   const auto scatter = [&](int q) {
     const Visit& v = visits[static_cast<std::size_t>(q)];
-    result_.operations.push_back({Operation::reduce_scatter, held(*v.what).gradients, q,
-                                  std::nullopt, "reduce gradients"});
+    result_.operations.push_back(
+        {Operation::reduce_scatter, held(*v.what).gradients, q, std::nullopt, "reduce gradients"});
     optimizer_wait(round_of(pass_at(v.pass))) = last_operation();
   };
   for (int q = 0; q < count; ++q) {
@@ -283,8 +283,8 @@ void Planner::shard_fully() {
             update;
     if (has_scatter && is_new_round) scatter(q - 1);
     if (v.gathers) {
-      DataOperation gather{Operation::all_gather, held(*v.what).parameters, std::nullopt,
-                           update, "gather parameters"};
+      DataOperation gather{Operation::all_gather, held(*v.what).parameters, std::nullopt, update,
+                           "gather parameters"};
       const int starts_after = q - 1 - stack_.prefetch_layers;
       if (starts_after >= 0) gather.event = starts_after;
       result_.operations.push_back(gather);

@@ -286,10 +286,9 @@ void JobBuilder::make_embedding() {
     const int other = grid_.rank(c);
     const Communicator group(cluster_, profile(rank), {rank, other});
     const double gradients = costs(rank).embedding.held_by(Sharers::data).gradients;
-    const std::vector<GroupStep> steps(
-        static_cast<std::size_t>(schedule_.rounds),
-        {collective::Operation::all_reduce, Bytes(gradients), "reduce embedding gradients",
-         Category::exposed_pipeline});
+    const std::vector<GroupStep> steps(static_cast<std::size_t>(schedule_.rounds),
+                                       {collective::Operation::all_reduce, Bytes(gradients),
+                                        "reduce embedding gradients", Category::exposed_pipeline});
     const StreamId stream = group_stream({
         .name = fmt::format("embedding group of rank {}", rank),
         .owner = rank,

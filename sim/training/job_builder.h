@@ -140,7 +140,7 @@ class JobBuilder {
   plan::Schedule schedule_;
   std::vector<StageDataPlan> data_plans_;  // [stage]
   std::vector<int> shared_collectives_;    // [stage]
-  std::vector<int> layers_;           // [part of the dnn]
+  std::vector<int> layers_;                // [part of the dnn]
   // By stage, type of device and expert rank.
   std::map<std::tuple<int, std::string, int>, std::vector<std::vector<Unit>>> units_;
   ReplicaPlan plan_;
@@ -150,7 +150,7 @@ class JobBuilder {
   std::vector<std::shared_ptr<const Communicator>> tensor_;  // [lane]
   std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
   std::vector<std::int32_t> send_next_, send_previous_;      // [lane]
-  std::vector<std::vector<StreamId>> embedding_streams_;  // [lane]
+  std::vector<std::vector<StreamId>> embedding_streams_;     // [lane]
   std::array<std::vector<std::vector<StreamId>>, sharers_count> data_streams_;  // [Sharers][lane]
   // [RankGroup][lane] of groups that may join several lanes.
   std::array<std::vector<std::vector<StreamId>>, rank_group_count> shared_streams_;

@@ -59,8 +59,7 @@ const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
     std::vector<Unit> list;
     if (part == 0) list.push_back({&c.embedding, "embedding"});
     for (int l = 0; l < layers_[part]; ++l) {
-      list.push_back(
-          {&c.layer_kinds[c.kind_of_layer[layer++]], fmt::format("layer {}", number++)});
+      list.push_back({&c.layer_kinds[c.kind_of_layer[layer++]], fmt::format("layer {}", number++)});
     }
     if (part + 1 == static_cast<std::size_t>(schedule_.parts())) {
       for (int m = 0; m < c.prediction_modules; ++m) list.push_back({&c.prediction, "prediction"});
@@ -210,9 +209,8 @@ std::string JobBuilder::lane_key(int index) {
   const auto& tensor = tensor_[static_cast<std::size_t>(index)];
   const std::string_view type = cluster_.device(lane.ranks.front()).device_type;
   const auto capacity = constant_capacity(lane.ranks, tensor.get());
-  std::string key = fmt::format("{} {} {} {} {}", lane.stage, type,
-                                expert_rank(lane.ranks.front()), lane.is_merged,
-                                job_.fidelity == Fidelity::operators || !capacity);
+  std::string key = fmt::format("{} {} {} {} {}", lane.stage, type, expert_rank(lane.ranks.front()),
+                                lane.is_merged, job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
   if (tensor) key += " " + signature(*tensor);
   key += fmt::format(" {} {}", receive_cost(index, false), receive_cost(index, true));
