@@ -13,21 +13,34 @@ namespace po = boost::program_options;
 
 namespace {
 
-void print_groups(const plan::Plan& plan) {
+void print_group(const char* name, int count, const std::vector<int>& first) {
+  constexpr std::size_t shown_max = 16;
+  std::vector<std::string> shown;
+  for (const int rank : first) {
+    if (shown.size() == shown_max - 1 && first.size() > shown_max) {
+      shown.emplace_back("...");
+      shown.push_back(std::to_string(first.back()));
+      break;
+    }
+    shown.push_back(std::to_string(rank));
+  }
+  fmt::print("  {:13} {} of {} ranks, the first: {}\n", name, count, first.size(),
+             fmt::join(shown, " "));
+}
+
+void print_groups(const plan::Plan& plan, bool is_moe) {
   const plan::RankGrid grid(plan);
   fmt::print("\nrank groups\n");
   for (const auto dimension : {plan::Dimension::tensor, plan::Dimension::context,
                                plan::Dimension::data, plan::Dimension::pipeline}) {
-    const int size = grid.extent(dimension), stride = grid.stride(dimension);
-    constexpr int shown_max = 16;
-    std::vector<std::string> first;
-    for (int i = 0; i < std::min(size, shown_max); ++i) first.push_back(std::to_string(i * stride));
-    if (size > shown_max) {
-      first.back() = "...";
-      first.push_back(std::to_string((size - 1) * stride));
-    }
-    fmt::print("  {:9} {} of {} ranks, the first: {}\n", plan::name(dimension), grid.ranks() / size,
-               size, fmt::join(first, " "));
+    print_group(plan::name(dimension), grid.ranks() / grid.extent(dimension),
+                grid.group(dimension, 0));
+  }
+  if (!is_moe) return;
+  for (const auto& [name, dimension] : {std::pair("expert tensor", plan::ExpertDimension::tensor),
+                                        {"expert", plan::ExpertDimension::expert},
+                                        {"expert data", plan::ExpertDimension::data}}) {
+    print_group(name, grid.ranks() / grid.extent(dimension), grid.group(dimension, 0));
   }
 }
 
@@ -81,7 +94,8 @@ int check(const std::vector<std::string>& arguments) {
   fmt::print("\ndefaults taken\n");
   for (const std::string& line : scenario->defaults) fmt::print("  {}\n", line);
   if (!scenario->operations.empty()) return exit_fine;
-  print_groups(scenario->plan);
+  const auto* dnn = std::get_if<dnn::Transformer>(&scenario->dnn);
+  print_groups(scenario->plan, dnn && dnn->is_moe());
   return print_memory(*scenario, loaded->job) ? exit_fine : exit_cannot_proceed;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/command/load.h"
 #include "sim/command/options.h"
+#include "sim/command/validate_memory.h"
 #include "sim/scenario/measured.h"
 #include "sim/training/simulate.h"
 
@@ -152,6 +153,8 @@ int validate(const std::vector<std::string>& arguments) {
   options.add_options()("match", po::value<std::string>()->default_value(""),
                         "only rows whose id contains this text");
   options.add_options()("show-scenarios", po::bool_switch(), "print the scenario of every row");
+  options.add_options()("memory", po::bool_switch(),
+                        "peak memory and whether runs fit, instead of times");
   options.add_options()("brief", po::bool_switch(), "print the totals only");
   const auto values = parse({"maquette validate FILE... [options]",
                              "Predicts every measured run of a file (one YAML mapping a row) and "
@@ -165,6 +168,16 @@ int validate(const std::vector<std::string>& arguments) {
     Diagnostics diagnostics;
     const auto file = scenario::read_measured(name, diagnostics);
     if (report(diagnostics, common) || !file) return exit_wrong_input;
+    const std::string title = file->title.empty() ? name : file->title;
+    if ((*values)["memory"].as<bool>()) {
+      const auto memory = memory_predictions(*file, match, common);
+      if (common.is_json) {
+        print_memory_json(name, memory);
+      } else {
+        print_memory(title, memory, (*values)["brief"].as<bool>());
+      }
+      continue;
+    }
     std::vector<Prediction> predictions;
     for (const scenario::MeasuredRow& row : file->rows) {
       if (row.text("id").value_or("").find(match) == std::string::npos) continue;
@@ -174,8 +187,7 @@ int validate(const std::vector<std::string>& arguments) {
     if (common.is_json) {
       print_json(name, predictions, s);
     } else {
-      print_table(file->title.empty() ? name : file->title, predictions, s,
-                  (*values)["brief"].as<bool>());
+      print_table(title, predictions, s, (*values)["brief"].as<bool>());
     }
   }
   return exit_fine;

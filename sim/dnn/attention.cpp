@@ -90,7 +90,7 @@ double query_elements(const OperatorList& list) {
 // To the next rank of the ring, beside the attention that follows.
 void ring_exchange(OperatorList& list, const char* name) {
   list.collective(RankGroup::context, name, Collective::send_receive,
-                  key_elements(list) * list.sizes.element, true);
+                  key_elements(list) * list.sizes.element, 1);
 }
 
 // The keys of the next step travel beside the attention of this one. Outputs of all steps are read

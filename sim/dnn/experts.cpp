@@ -29,10 +29,10 @@ struct Block {
                Linear::Split::none,
                list.dnn.experts.router_bias && list.dnn.experts.router == Router::softmax,
                sizes.tokens},
-        in{"expert input projection", sizes.groups, sizes.rows,
-           list.dnn.hidden,           sizes.inputs, list.dnn.mlp_bias},
-        out{"expert output projection", sizes.groups, sizes.rows, sizes.ffn, list.dnn.hidden,
-            list.dnn.mlp_bias},
+        in{"expert input projection", sizes.groups,   sizes.rows, list.dnn.hidden, sizes.inputs,
+           list.dnn.mlp_bias,         sizes.imbalance},
+        out{"expert output projection", sizes.groups,   sizes.rows, sizes.ffn, list.dnn.hidden,
+            list.dnn.mlp_bias,          sizes.imbalance},
         shared_in{"shared expert input projection", list.dnn.hidden, sizes.shared_inputs,
                   Linear::Split::columns, list.dnn.mlp_bias},
         shared_out{"shared expert output projection", sizes.shared_ffn, list.dnn.hidden,
@@ -75,9 +75,13 @@ void sort(OperatorList& list, const char* name, const ExpertSizes& sizes) {
   list.traffic(name, hidden_elements(list, sizes.rows), 2 * hidden_bytes(list, sizes.rows));
 }
 
-void exchange(OperatorList& list, const char* name, std::int64_t rows, bool is_overlapped) {
-  list.collective(RankGroup::expert, name, Collective::all_to_all, hidden_bytes(list, rows),
-                  is_overlapped);
+// As many rows come as go where the load is even. `beside`: what it runs beside where the stack
+// does so.
+void exchange(OperatorList& list, const char* name, Collective kind, const ExpertSizes& sizes,
+              const std::vector<Operator>& beside = {}) {
+  const bool overlaps = list.stack.overlaps_shared_experts;
+  list.collective(RankGroup::expert, name, kind, hidden_bytes(list, sizes.sent),
+                  overlaps ? static_cast<int>(beside.size()) : 0);
 }
 
 void among_tensor_ranks(OperatorList& list, const char* name, Collective kind,
@@ -91,9 +95,24 @@ double activated(std::int64_t rows, std::int64_t ffn) {
 
 bool has_shared(const OperatorList& list) { return list.dnn.experts.shared_ffn > 0; }
 
-// Rows that this rank's experts return to its expert group.
-std::int64_t returned(const OperatorList& list, const ExpertSizes& sizes) {
-  return sizes.rows / list.shard.expert_tensor;
+std::vector<Operator> shared_forward(const OperatorList& layer, const Block& block) {
+  if (!has_shared(layer)) return {};
+  OperatorList list(layer.dnn, layer.shard, layer.stack);
+  list.forward(block.shared_in);
+  activation_forward(list, "shared expert activation",
+                     activated(list.sizes.tokens, block.sizes.shared_ffn));
+  list.forward(block.shared_out);
+  return list.take();
+}
+
+std::vector<Operator> shared_backward(const OperatorList& layer, const Block& block) {
+  if (!has_shared(layer)) return {};
+  OperatorList list(layer.dnn, layer.shard, layer.stack);
+  list.backward(block.shared_out);
+  activation_backward(list, "shared expert activation gradient",
+                      activated(list.sizes.tokens, block.sizes.shared_ffn));
+  list.backward(block.shared_in);
+  return list.take();
 }
 
 }  // namespace
@@ -107,6 +126,7 @@ ExpertSizes::ExpertSizes(const Transformer& dnn, const Shard& shard, const Local
       std::llround(static_cast<double>(tokens * experts.per_token) * (capacity > 0 ? capacity : 1));
   // Experts with a capacity are filled up to it, so that no rank has more rows than another.
   const double load = capacity > 0 ? 1 : shard.expert_load;
+  imbalance = capacity > 0 ? 1 : shard.expert_imbalance;
   rows = std::llround(static_cast<double>(sent) * load) * shard.expert_tensor;
   ffn = share(experts.ffn, shard.expert_tensor);
   inputs = dnn.gated ? 2 * ffn : ffn;
@@ -124,13 +144,9 @@ void experts_forward(OperatorList& list) {
     list.pointwise({"balance loss", score_elements(list, sizes), 1, 0, 2, 4});
   }
   permutation(list, "permute", sizes);
-  exchange(list, "dispatch", sizes.sent, has_shared(list) && list.stack.overlaps_shared_experts);
-  if (has_shared(list)) {
-    list.forward(block.shared_in);
-    activation_forward(list, "shared expert activation",
-                       activated(list.sizes.tokens, sizes.shared_ffn));
-    list.forward(block.shared_out);
-  }
+  const std::vector<Operator> shared = shared_forward(list, block);
+  exchange(list, "dispatch", Collective::dispatch, sizes, shared);
+  list.append(shared);
   among_tensor_ranks(list, "expert input all-gather", Collective::all_gather, sizes);
   sort(list, "expert sort", sizes);
   list.forward(block.in);
@@ -138,7 +154,7 @@ void experts_forward(OperatorList& list) {
   list.forward(block.out);
   sort(list, "expert unsort", sizes);
   among_tensor_ranks(list, "expert output reduce-scatter", Collective::reduce_scatter, sizes);
-  exchange(list, "combine", returned(list, sizes), false);
+  exchange(list, "combine", Collective::combine, sizes);
   permutation(list, "unpermute", sizes);
   if (has_shared(list)) list.pointwise({"shared expert sum", split_elements(list), 3});
 }
@@ -147,14 +163,9 @@ void experts_backward(OperatorList& list) {
   const Block block(list);
   const ExpertSizes& sizes = block.sizes;
   permutation(list, "unpermute gradient", sizes);
-  exchange(list, "combine gradient", sizes.sent,
-           has_shared(list) && list.stack.overlaps_shared_experts);
-  if (has_shared(list)) {
-    list.backward(block.shared_out);
-    activation_backward(list, "shared expert activation gradient",
-                        activated(list.sizes.tokens, sizes.shared_ffn));
-    list.backward(block.shared_in);
-  }
+  const std::vector<Operator> shared = shared_backward(list, block);
+  exchange(list, "combine gradient", Collective::dispatch, sizes, shared);
+  list.append(shared);
   among_tensor_ranks(list, "expert output gradient all-gather", Collective::all_gather, sizes);
   sort(list, "expert unsort gradient", sizes);
   list.backward(block.out);
@@ -163,7 +174,7 @@ void experts_backward(OperatorList& list) {
   sort(list, "expert sort gradient", sizes);
   among_tensor_ranks(list, "expert input gradient reduce-scatter", Collective::reduce_scatter,
                      sizes);
-  exchange(list, "dispatch gradient", returned(list, sizes), false);
+  exchange(list, "dispatch gradient", Collective::combine, sizes);
   permutation(list, "permute gradient", sizes);
   if (has_balance_loss(list.dnn)) {
     list.pointwise({"balance loss gradient", score_elements(list, sizes), 1, 0, 1, 2});

@@ -19,6 +19,7 @@ struct ExpertSizes {
   std::int64_t tokens;       // that this rank routes
   std::int64_t sent;         // rows it sends: per_token for each; with a capacity, that many
   std::int64_t rows;         // rows its experts multiply, all groups together
+  double imbalance;          // rows of the largest expert against their mean
   std::int64_t ffn, inputs;  // of an expert on this rank; inputs: ffn, or 2 ffn when gated
   std::int64_t shared_ffn, shared_inputs;  // of the shared experts on this tensor rank
 };

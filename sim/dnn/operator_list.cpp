@@ -37,6 +37,7 @@ Operator grouped_operator(std::string name, const GroupedLinear& linear, GemmLay
                     is_input ? linear.outputs : linear.inputs, layout, 1);
   o.kind = OperatorKind::grouped_gemm;
   o.groups = linear.groups;
+  o.imbalance = linear.imbalance;
   return o;
 }
 
@@ -89,12 +90,12 @@ void OperatorList::traffic(const std::string& name, double elements, double byte
 }
 
 void OperatorList::collective(const std::string& name, Collective kind, double bytes,
-                              bool is_overlapped) {
-  collective(RankGroup::tensor, name, kind, bytes, is_overlapped);
+                              int overlapped) {
+  collective(RankGroup::tensor, name, kind, bytes, overlapped);
 }
 
 void OperatorList::collective(RankGroup group, const std::string& name, Collective kind,
-                              double bytes, bool is_overlapped) {
+                              double bytes, int overlapped) {
   if (ranks_of(group, shard) == 1) return;
   Operator o;
   o.kind = OperatorKind::collective;
@@ -102,7 +103,7 @@ void OperatorList::collective(RankGroup group, const std::string& name, Collecti
   o.collective = kind;
   o.group = group;
   o.bytes = Bytes(bytes);
-  o.is_overlapped = is_overlapped;
+  o.overlapped = overlapped;
   push(std::move(o));
 }
 
@@ -153,16 +154,16 @@ void OperatorList::backward(const Linear& linear) {
   }
   if (sizes.is_sequence_parallel && is_column) {
     collective(linear.name + " saved input all-gather", Collective::all_gather, input_bytes,
-               stack.overlaps_tensor);
+               stack.overlaps_tensor ? 1 : 0);
   }
   gemm(linear.name + " input gradient", rows_of(linear), linear.inputs, linear.outputs,
        GemmLayout::input_gradient);
   if (is_column && sizes.is_sequence_parallel) {
     collective(linear.name + " input gradient reduce-scatter", Collective::reduce_scatter,
-               input_bytes, stack.overlaps_tensor);
+               input_bytes, stack.overlaps_tensor ? 1 : 0);
   } else if (is_column) {
     collective(linear.name + " input gradient all-reduce", Collective::all_reduce, input_bytes,
-               stack.overlaps_tensor);
+               stack.overlaps_tensor ? 1 : 0);
   }
   weight_gradient(linear);
 }

@@ -33,6 +33,7 @@ struct GroupedLinear {
   std::int64_t groups = 0, rows = 0;     // rows: of all groups together
   std::int64_t inputs = 0, outputs = 0;  // of one group, on this rank
   bool has_bias = false;
+  double imbalance = 1;
 };
 
 struct Pointwise {
@@ -53,10 +54,9 @@ class OperatorList {
   // Bytes as given: traffic that no fusion of point-wise operators changes.
   void traffic(const std::string& name, double elements, double bytes, int kernels = 1);
   // Nothing when the group, the tensor group unless named, is one rank.
-  void collective(const std::string& name, Collective kind, double bytes,
-                  bool is_overlapped = false);
+  void collective(const std::string& name, Collective kind, double bytes, int overlapped = 0);
   void collective(RankGroup group, const std::string& name, Collective kind, double bytes,
-                  bool is_overlapped = false);
+                  int overlapped = 0);
 
   void forward(const Linear& linear);
   void backward(const Linear& linear);

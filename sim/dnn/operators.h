@@ -30,9 +30,10 @@ struct Shard {
   // causal work is even; its keys are all of them.
   int context = 1;
   ContextKind context_kind = ContextKind::ring;
-  int expert = 1;          // expert-parallel degree: experts / expert on each rank
-  int expert_tensor = 1;   // tensor-parallel degree of the experts
-  double expert_load = 1;  // rows that this rank's experts get, against an even routing
+  int expert = 1;               // expert-parallel degree: experts / expert on each rank
+  int expert_tensor = 1;        // tensor-parallel degree of the experts
+  double expert_load = 1;       // rows that this rank's experts get, against an even routing
+  double expert_imbalance = 1;  // rows of the largest of them against their mean
 };
 
 // Why a transformer cannot be cut so; nothing if it can.
@@ -49,6 +50,8 @@ enum class Collective {
   all_gather,
   reduce_scatter,
   all_to_all,
+  dispatch,      // all-to-all of rows to their experts: hot ones are sent more
+  combine,       // the way back
   send_receive,  // to the next rank of the group, from the one before
 };
 enum class RankGroup { tensor, context, expert, expert_tensor };
@@ -70,6 +73,7 @@ struct Operator {
   // grouped_gemm: m rows of all `groups` (experts of this rank) together, each group with its own
   // matrix of n x k. weight_gradient: C[n, k] of each group is a sum over that group's rows.
   std::int64_t groups = 0;
+  double imbalance = 1;  // rows of the largest group against the mean
   // attention (a fused kernel); unfused attention comes as gemm and memory_bound operators. Lengths
   // give the pairs that are computed: where tokens see unequal numbers of keys, key_length is their
   // mean (without a mask) or what makes the causal count right.
@@ -81,11 +85,13 @@ struct Operator {
   // memory_bound
   double elements = 0;
   // collective: size as nccl-tests counts it (all-reduce: the buffer; all-gather, reduce-scatter:
-  // the whole gathered buffer; all-to-all: the whole send buffer; send-receive: what a rank sends)
+  // the whole gathered buffer; all-to-all: the whole send buffer; dispatch, combine: the same where
+  // the routing is even; send-receive: what a rank sends)
   Collective collective = Collective::none;
   RankGroup group = RankGroup::tensor;
-  bool is_overlapped = false;  // the stack runs it beside the operator that follows it in the list
-  int kernels = 1;             // launches
+  // So many operators after it in the list, those of its own group left out, run beside it.
+  int overlapped = 0;
+  int kernels = 1;  // launches
 };
 
 enum class Recompute { none, selective, full };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "sim/base/invariant.h"
 #include "sim/plan/schedule.h"
@@ -15,6 +17,19 @@ constexpr double optimizer_bytes = 12;  // fp32 master weight and two moments of
 
 Bytes whole(double bytes) { return Bytes(std::ceil(bytes)); }
 
+// Of the rank, and in the layer, with the most rows.
+double most_load(const Plan& plan, const dnn::Transformer& dnn) {
+  double most = 1;
+  if (!dnn.is_moe()) return most;
+  for (int layer = 0; layer < dnn.layers; ++layer) {
+    for (const RankLoad& rank : rank_loads(plan.routing, dnn.experts.count, plan.expert, layer)) {
+      most = std::max(most, rank.load);
+    }
+    if (plan.routing.is_even() || plan.routing.draw == Routing::Draw::fixed) break;
+  }
+  return most;
+}
+
 class Sizer {
  public:
   Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
@@ -23,20 +38,39 @@ class Sizer {
 
  private:
   // A layer, the embedding or the head: what is gathered and reduced as one.
-  using Units = std::vector<double>;  // parameters, in model order
+  struct Unit {
+    double parameters = 0;
+    double experts = 0;  // parameters of routed experts, which other ranks hold too
+  };
+  using Units = std::vector<Unit>;  // in model order
+  struct Layer {                    // of one kind
+    dnn::ShardParameters parameters;
+    dnn::ActivationBytes activations;
+    Bytes operands;  // of weight gradients
+  };
 
   bool is_first(int virtual_stage) const { return schedule_.part(stage_, virtual_stage) == 0; }
   bool is_last(int virtual_stage) const {
     return schedule_.part(stage_, virtual_stage) == schedule_.parts() - 1;
   }
-  int layers_of(int virtual_stage) const {
-    return layers_[static_cast<std::size_t>(schedule_.part(stage_, virtual_stage))];
+  Layer layer(const dnn::Transformer& dnn, const dnn::Shard& shard,
+              const dnn::LayerKind& kind) const;
+  // f(layer) of each, in model order; modules of multi-token prediction come last.
+  template <class F>
+  void each_layer(int virtual_stage, F f) const {
+    const auto part = static_cast<std::size_t>(schedule_.part(stage_, virtual_stage));
+    const int first = std::accumulate(layers_.begin(), layers_.begin() + static_cast<int>(part), 0);
+    for (int l = first; l < first + layers_[part]; ++l) {
+      f(kinds_[kind_of_[static_cast<std::size_t>(l)]]);
+    }
   }
+  double transient() const;
+  Units units(int virtual_stage) const;
   // What a pass of a virtual stage keeps, until its backward pass or its weight gradient.
   double kept(int virtual_stage) const;
   double kept_for_weights(int virtual_stage) const;
-  Units units(int virtual_stage) const;
   double activations_peak() const;
+  double gathered(const Unit& unit) const;  // parameters that come from other ranks
   double gathered_parameters() const;
   double unreduced_gradients() const;
   double temporaries() const;
@@ -45,12 +79,14 @@ class Sizer {
   const dnn::SoftwareStack& stack_;
   int stage_;
   const Schedule& schedule_;
-  double sharers_;  // ranks that hold the same parameters
+  int sharers_, expert_sharers_;  // ranks that hold the same parameters
   double gradient_bytes_;
-  dnn::ShardParameters parameters_;
+  std::vector<Layer> kinds_;
+  std::vector<std::size_t> kind_of_;  // [layer]
+  Layer prediction_;                  // a module's layer
+  int prediction_modules_;
   double head_;  // parameters of the last stage beside its layers
-  dnn::ActivationBytes activations_;
-  Bytes layer_operands_, head_operands_;  // of weight gradients
+  Bytes head_operands_;
   std::vector<int> layers_;
 };
 
@@ -60,54 +96,78 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
       stack_(stack),
       stage_(stage),
       schedule_(schedule),
-      sharers_(static_cast<double>(plan.data) * plan.context),
+      sharers_(plan.sharers()),
+      expert_sharers_(plan.expert_sharers()),
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
+      prediction_modules_(dnn.prediction_modules),
       layers_(layers_per_virtual_stage(plan, dnn.layers)) {
   invariant(stage >= 0 && stage < plan.stages, "a stage is outside the pipeline");
-  dnn::Shard shard;
-  shard.sequence = plan.sequence;
-  shard.micro_batch = plan.micro_batch;
-  shard.tensor = plan.tensor;
-  shard.sequence_parallel = plan.sequence_parallel;
-  shard.bytes_per_element = weight_bytes;
-  shard.context = plan.context;
-  parameters_ = dnn::shard_parameters(dnn, shard, stack);
-  activations_ = dnn::activation_bytes(dnn, shard, stack, plan.recompute);
+  dnn::Shard shard = shard_of(plan, weight_bytes);
+  shard.expert_load = most_load(plan, dnn);
+  dnn::LayerKinds kinds = dnn::layer_kinds(dnn);
+  kind_of_ = std::move(kinds.of_layer);
+  for (const dnn::LayerKind& kind : kinds.kinds) kinds_.push_back(layer(dnn, shard, kind));
+  prediction_ = layer(dnn, shard, dnn::prediction_kind(dnn));
   if (schedule_.splits_backward) {
-    layer_operands_ = dnn::weight_gradient_operands(
-        dnn::layer_operators(dnn, shard, stack, plan.recompute), shard);
     head_operands_ = dnn::weight_gradient_operands(dnn::head_operators(dnn, shard, stack), shard);
   }
-  head_ = parameters_.head;
+  head_ = kinds_.front().parameters.head;
   const int end = schedule_.parts() - 1;
-  if (dnn.tied_embedding && schedule_.stage_of(0, 0) != schedule_.stage_of(end, 0)) {
+  const bool is_apart = schedule_.stage_of(0, 0) != schedule_.stage_of(end, 0);
+  if (dnn.tied_embedding && is_apart) {
     // The last stage holds a copy of the token embedding: as much as an untied head would.
     dnn::Transformer untied = dnn;
     untied.tied_embedding = false;
-    head_ = dnn::shard_parameters(untied, shard, stack).head;
+    head_ = dnn::shard_parameters(untied, shard, stack, kinds.kinds.front()).head;
+  } else if (dnn.prediction_modules > 0 && is_apart) {
+    head_ += kinds_.front().parameters.embedding;  // modules look up tokens as well
   }
+}
+
+Sizer::Layer Sizer::layer(const dnn::Transformer& dnn, const dnn::Shard& shard,
+                          const dnn::LayerKind& kind) const {
+  Layer result;
+  result.parameters = dnn::shard_parameters(dnn, shard, stack_, kind);
+  result.activations = dnn::activation_bytes(dnn, shard, stack_, plan_.recompute, kind);
+  if (schedule_.splits_backward) {
+    result.operands = dnn::weight_gradient_operands(
+        dnn::layer_operators(dnn, shard, stack_, plan_.recompute, kind), shard);
+  }
+  return result;
 }
 
 Sizer::Units Sizer::units(int virtual_stage) const {
   Units result;
-  if (is_first(virtual_stage)) result.push_back(parameters_.embedding);
-  result.insert(result.end(), static_cast<std::size_t>(layers_of(virtual_stage)),
-                parameters_.layer);
-  if (is_last(virtual_stage)) result.push_back(head_);
+  if (is_first(virtual_stage)) result.push_back({kinds_.front().parameters.embedding});
+  each_layer(virtual_stage, [&](const Layer& l) {
+    result.push_back({l.parameters.layer, l.parameters.experts});
+  });
+  if (!is_last(virtual_stage)) return result;
+  const dnn::ShardParameters& module = prediction_.parameters;
+  result.insert(result.end(), static_cast<std::size_t>(prediction_modules_),
+                {module.layer + module.prediction, module.experts});
+  result.push_back({head_});
   return result;
 }
 
+// A module of multi-token prediction keeps what a layer and a head keep; what little its own
+// projection adds is left out.
 double Sizer::kept(int virtual_stage) const {
-  double bytes = layers_of(virtual_stage) * activations_.per_layer.value();
-  if (is_first(virtual_stage)) bytes += activations_.embedding.value();
-  if (is_last(virtual_stage)) bytes += activations_.head.value();
-  return bytes;
+  double bytes = 0;
+  each_layer(virtual_stage, [&](const Layer& l) { bytes += l.activations.per_layer.value(); });
+  const dnn::ActivationBytes& any = kinds_.front().activations;
+  if (is_first(virtual_stage)) bytes += any.embedding.value();
+  if (!is_last(virtual_stage)) return bytes;
+  const double module = prediction_.activations.per_layer.value() + any.head.value();
+  return bytes + any.head.value() + prediction_modules_ * module;
 }
 
 double Sizer::kept_for_weights(int virtual_stage) const {
-  double bytes = layers_of(virtual_stage) * layer_operands_.value();
-  if (is_last(virtual_stage)) bytes += head_operands_.value();
-  return bytes;
+  double bytes = 0;
+  each_layer(virtual_stage, [&](const Layer& l) { bytes += l.operands.value(); });
+  if (!is_last(virtual_stage)) return bytes;
+  const double module = prediction_.operands.value() + head_operands_.value();
+  return bytes + head_operands_.value() + prediction_modules_ * module;
 }
 
 // At the worst moment of the schedule.
@@ -136,6 +196,10 @@ double Sizer::activations_peak() const {
   return most;
 }
 
+double Sizer::gathered(const Unit& unit) const {
+  return (sharers_ > 1 ? unit.parameters : 0) + (expert_sharers_ > 1 ? unit.experts : 0);
+}
+
 // The largest run of units that are whole at the same time: one runs, others are gathered ahead.
 double Sizer::gathered_parameters() const {
   const auto window = static_cast<std::size_t>(stack_.prefetch_layers) + 1;
@@ -144,7 +208,7 @@ double Sizer::gathered_parameters() const {
     const Units all = units(v);
     double sum = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      sum += all[i] - (i >= window ? all[i - window] : 0);
+      sum += gathered(all[i]) - (i >= window ? gathered(all[i - window]) : 0);
       most = std::max(most, sum);
     }
   }
@@ -157,9 +221,9 @@ double Sizer::unreduced_gradients() const {
   double largest_unit = 0, largest_part = 0;
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
     double sum = 0;
-    for (const double unit : units(v)) {
-      sum += unit;
-      largest_unit = std::max(largest_unit, unit);
+    for (const Unit& unit : units(v)) {
+      sum += gathered(unit);
+      largest_unit = std::max(largest_unit, gathered(unit));
     }
     largest_part = std::max(largest_part, sum);
   }
@@ -168,12 +232,24 @@ double Sizer::unreduced_gradients() const {
   return bucket > 0 ? std::min(bucket, largest_part) : largest_part;
 }
 
-double Sizer::temporaries() const {
-  double bytes = activations_.transient.value();
+// Of the layers of this stage, the most; without any, as if there were one.
+double Sizer::transient() const {
+  double most = 0;
+  const auto see = [&](const Layer& l) { most = std::max(most, l.activations.transient.value()); };
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
-    if (is_last(v)) bytes = std::max(bytes, activations_.head_transient.value());
+    each_layer(v, see);
+    if (is_last(v) && prediction_modules_ > 0) see(prediction_);
   }
-  if (sharers_ == 1) return bytes;
+  if (most == 0) see(kinds_.front());
+  return most;
+}
+
+double Sizer::temporaries() const {
+  double bytes = transient();
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
+    if (is_last(v)) bytes = std::max(bytes, kinds_.front().activations.head_transient.value());
+  }
+  if (sharers_ == 1 && expert_sharers_ == 1) return bytes;
   if (plan_.sharding == Sharding::zero3) bytes += gathered_parameters() * weight_bytes;
   if (plan_.sharding == Sharding::zero2 || plan_.sharding == Sharding::zero3) {
     bytes += unreduced_gradients() * gradient_bytes_;
@@ -182,16 +258,22 @@ double Sizer::temporaries() const {
 }
 
 MemoryBreakdown Sizer::run() const {
-  double parameters = 0;
+  Unit all;
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
-    for (const double unit : units(v)) parameters += unit;
+    for (const Unit& unit : units(v)) {
+      all.parameters += unit.parameters;
+      all.experts += unit.experts;
+    }
   }
-  const auto shared_from = [&](Sharding least) { return plan_.sharding >= least ? sharers_ : 1; };
+  const auto held = [&](double bytes, Sharding shared_from) {
+    const bool is_shared = plan_.sharding >= shared_from;
+    return whole(all.parameters * bytes / (is_shared ? sharers_ : 1) +
+                 all.experts * bytes / (is_shared ? expert_sharers_ : 1));
+  };
   MemoryBreakdown m;
-  m.weights =
-      whole(parameters * weight_bytes * schedule_.weight_versions / shared_from(Sharding::zero3));
-  m.gradients = whole(parameters * gradient_bytes_ / shared_from(Sharding::zero2));
-  m.optimizer = whole(parameters * optimizer_bytes / shared_from(Sharding::zero1));
+  m.weights = held(weight_bytes * schedule_.weight_versions, Sharding::zero3);
+  m.gradients = held(gradient_bytes_, Sharding::zero2);
+  m.optimizer = held(optimizer_bytes, Sharding::zero1);
   m.activations = whole(activations_peak());
   const double temporary = temporaries();
   const double allocated = m.peak().value() + temporary;

@@ -19,6 +19,18 @@ const char* name(Dimension dimension) {
   bug("unknown dimension");
 }
 
+dnn::Shard shard_of(const Plan& plan, double bytes_per_element) {
+  return {.sequence = plan.sequence,
+          .micro_batch = plan.micro_batch,
+          .tensor = plan.tensor,
+          .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
+          .bytes_per_element = bytes_per_element,
+          .context = plan.context,
+          .context_kind = plan.context_kind,
+          .expert = plan.expert,
+          .expert_tensor = plan.expert_tensor};
+}
+
 std::int64_t parts_of(const Plan& plan) {
   const bool is_both =
       plan.schedule == ScheduleKind::dual_pipe ||

@@ -9,11 +9,14 @@
 
 #include "sim/dnn/operators.h"
 #include "sim/plan/pass.h"
+#include "sim/plan/routing.h"
 
 namespace sim::plan {
 
 enum class Dimension { tensor, context, data, pipeline };
 const char* name(Dimension dimension);
+// The ranks of a stage once more, as experts are cut over them.
+enum class ExpertDimension { tensor, expert, data };
 
 enum class ScheduleKind {
   gpipe,
@@ -36,6 +39,10 @@ struct Plan {
   int tensor = 1;
   bool sequence_parallel = true;
   int context = 1;
+  dnn::ContextKind context_kind = dnn::ContextKind::ring;
+  int expert = 1;         // ranks that share the experts
+  int expert_tensor = 1;  // ranks that share one expert
+  Routing routing;
   int stages = 1;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
   int virtual_stages = 1;
@@ -54,6 +61,9 @@ struct Plan {
   std::int64_t micro_batch = 1;
 
   int ranks() const { return tensor * context * stages * data; }
+  // Ranks that hold the same parameters: those of a layer, and those of its experts.
+  int sharers() const { return context * data; }
+  int expert_sharers() const { return tensor * context * data / (expert * expert_tensor); }
   // Micro-batches per iteration and replica. REQUIRES: divisible, checked by problems().
   int micro_batches() const { return static_cast<int>(global_batch / (micro_batch * data)); }
 };
@@ -65,6 +75,9 @@ struct Problem {
   std::string field, other_field, message, why, hint;
 };
 std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices);
+
+// One rank's share of a micro-batch. `bytes_per_element`: of activations.
+dnn::Shard shard_of(const Plan& plan, double bytes_per_element);
 
 // Parts that the dnn is cut into: stages x virtual stages, of DualPipe the stages.
 std::int64_t parts_of(const Plan& plan);

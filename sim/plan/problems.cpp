@@ -34,6 +34,7 @@ class Checker {
     ranks();
     tensor();
     tokens();
+    experts();
     batch();
     layers();
     schedule();
@@ -52,6 +53,7 @@ class Checker {
   void ranks();
   void tensor();
   void tokens();
+  void experts();
   void batch();
   void layers();
   void listed_layers();
@@ -71,6 +73,8 @@ void Checker::counts() {
   const std::pair<const char*, std::int64_t> all[] = {
       {"plan.tensor", plan_.tensor},
       {"plan.context", plan_.context},
+      {"plan.expert.degree", plan_.expert},
+      {"plan.expert.tensor", plan_.expert_tensor},
       {"plan.pipeline.stages", plan_.stages},
       {"plan.pipeline.virtual_stages", plan_.virtual_stages},
       {"plan.data.degree", plan_.data},
@@ -123,6 +127,11 @@ void Checker::tokens() {
                     plan_.sequence));
     return;
   }
+  if (dnn_.heads > 0) {
+    if (const auto obstacle = dnn::context_obstacle(dnn_, shard_of(plan_, 2))) {
+      add("plan.context", "training.sequence", *obstacle);
+    }
+  }
   const std::int64_t tokens = plan_.sequence / plan_.context;
   if (!plan_.sequence_parallel || tokens % plan_.tensor == 0) return;
   add("plan.tensor", "training.sequence",
@@ -130,6 +139,28 @@ void Checker::tokens() {
                   "parallelism splits",
                   plan_.tensor, tokens),
       "", "write plan.sequence_parallel: false, or choose another sequence");
+}
+
+void Checker::experts() {
+  if (const auto obstacle = dnn::expert_obstacle(dnn_, shard_of(plan_, 2))) {
+    add("plan.expert.degree", "dnn", *obstacle);
+    return;
+  }
+  const std::size_t listed = plan_.routing.histogram.size();
+  if (listed > 0 && listed != static_cast<std::size_t>(dnn_.experts.count)) {
+    add("plan.routing", "dnn",
+        fmt::format("{} shares, but there are {} experts", listed, dnn_.experts.count));
+  }
+  if (!plan_.routing.is_even() && !dnn_.is_moe()) {
+    add("plan.routing", "dnn", "a routing of tokens to experts, but the dnn has none");
+  }
+  const std::int64_t shares = product({plan_.expert, plan_.expert_tensor});
+  const std::int64_t ranks = product({plan_.tensor, plan_.context, plan_.data});
+  if (ranks % shares == 0) return;
+  add("plan.expert.degree", "plan.data.degree",
+      fmt::format("expert {} x tensor {} = {} does not divide the {} ranks of a stage",
+                  plan_.expert, plan_.expert_tensor, shares, ranks),
+      "experts are cut over the tensor x context x data ranks of a stage");
 }
 
 void Checker::batch() {

@@ -1,6 +1,7 @@
 // Mixed-radix rank numbers.
 #include "sim/plan/rank_grid.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "sim/base/invariant.h"
@@ -24,6 +25,9 @@ RankGrid::RankGrid(const Plan& plan) {
     stride_[index_of(dimension)] = stride;
     stride *= extent_[index_of(dimension)];
   }
+  std::remove_copy(plan.order.begin(), plan.order.end(), in_stage_.begin(), Dimension::pipeline);
+  expert_extent_ = {plan.expert_tensor, plan.expert, plan.expert_sharers()};
+  expert_stride_ = {1, plan.expert_tensor, plan.expert_tensor * plan.expert};
 }
 
 int RankGrid::ranks() const { return extent_[0] * extent_[1] * extent_[2] * extent_[3]; }
@@ -50,6 +54,50 @@ std::vector<int> RankGrid::group(Dimension dimension, int rank) const {
   const int first = rank - rank / stride % extent * stride;
   std::vector<int> result;
   for (int i = 0; i < extent; ++i) result.push_back(first + i * stride);
+  return result;
+}
+
+std::vector<int> RankGrid::sharers(int rank) const {
+  std::vector<int> result;
+  for (const int replica : group(Dimension::data, rank)) {
+    for (const int one : group(Dimension::context, replica)) result.push_back(one);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// Number of a rank among those of its stage, in the order of placement.
+int RankGrid::place_in_stage(int rank) const {
+  int place = 0, stride = 1;
+  for (const Dimension dimension : in_stage_) {
+    place += rank / stride_[index_of(dimension)] % extent_[index_of(dimension)] * stride;
+    stride *= extent_[index_of(dimension)];
+  }
+  return place;
+}
+
+int RankGrid::rank_at(int place, int pipeline) const {
+  int rank = pipeline * stride_[index_of(Dimension::pipeline)];
+  for (const Dimension dimension : in_stage_) {
+    rank += place % extent_[index_of(dimension)] * stride_[index_of(dimension)];
+    place /= extent_[index_of(dimension)];
+  }
+  return rank;
+}
+
+int RankGrid::coordinate(ExpertDimension dimension, int rank) const {
+  const auto index = static_cast<std::size_t>(dimension);
+  return place_in_stage(rank) / expert_stride_[index] % expert_extent_[index];
+}
+
+std::vector<int> RankGrid::group(ExpertDimension dimension, int rank) const {
+  const auto index = static_cast<std::size_t>(dimension);
+  const int pipeline = coordinates(rank).pipeline;
+  const int first = place_in_stage(rank) - coordinate(dimension, rank) * expert_stride_[index];
+  std::vector<int> result;
+  for (int i = 0; i < expert_extent_[index]; ++i) {
+    result.push_back(rank_at(first + i * expert_stride_[index], pipeline));
+  }
   return result;
 }
 

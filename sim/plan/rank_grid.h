@@ -25,9 +25,24 @@ class RankGrid {
   int rank(const Coordinates& coordinates) const;
   // The ranks that differ from `rank` in this dimension only, in ascending coordinate; includes it.
   std::vector<int> group(Dimension dimension, int rank) const;
+  // Those that hold the same parameters: they differ in data and context. Ascending.
+  std::vector<int> sharers(int rank) const;
+  // Experts are cut over the tensor, context and data ranks of a stage, numbered innermost first:
+  // expert_tensor x expert x expert data.
+  // Source: Liu et al., "MoE Parallel Folding", 2025, section 3.
+  int extent(ExpertDimension dimension) const {
+    return expert_extent_[static_cast<std::size_t>(dimension)];
+  }
+  std::vector<int> group(ExpertDimension dimension, int rank) const;
+  int coordinate(ExpertDimension dimension, int rank) const;
 
  private:
-  std::array<int, 4> extent_{}, stride_{};  // by Dimension
+  int place_in_stage(int rank) const;
+  int rank_at(int place, int pipeline) const;
+
+  std::array<int, 4> extent_{}, stride_{};                // by Dimension
+  std::array<int, 3> expert_extent_{}, expert_stride_{};  // by ExpertDimension, of places
+  std::array<Dimension, 3> in_stage_{};                   // innermost first
 };
 
 }  // namespace sim::plan

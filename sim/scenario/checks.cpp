@@ -43,8 +43,9 @@ std::string also(const Reader& reader, const plan::Problem& problem) {
 void derive_data_degree(Reader& reader, Draft& draft, std::int64_t devices) {
   plan::Plan& plan = draft.scenario.plan;
   const std::int64_t others = std::int64_t{plan.tensor} * plan.context * plan.stages;
+  const std::string context = plan.context > 1 ? fmt::format(" x context {}", plan.context) : "";
   const std::string product =
-      fmt::format("tensor {} x pipeline {} = {}", plan.tensor, plan.stages, others);
+      fmt::format("tensor {}{} x pipeline {} = {}", plan.tensor, context, plan.stages, others);
   if (draft.data_degree) {
     const std::int64_t ranks = others * *draft.data_degree;
     if (ranks <= devices_max) {
@@ -65,7 +66,8 @@ void derive_data_degree(Reader& reader, Draft& draft, std::int64_t devices) {
       others > devices
           ? fmt::format("{} ranks, but the cluster has {} devices", product, devices)
           : fmt::format("{} ranks do not divide the cluster's {} devices", product, devices),
-      "each data-parallel replica takes tensor x pipeline devices",
+      fmt::format("each data-parallel replica takes tensor{} x pipeline devices",
+                  plan.context > 1 ? " x context" : ""),
       others > devices ? "" : "choose degrees that divide, or write plan.data.degree");
 }
 
@@ -95,6 +97,26 @@ dnn::Transformer stand_in(const TimedDnn& timed, const plan::Plan& plan) {
   dnn.hidden = dnn.ffn = dnn.vocabulary = dnn.head_size = plan.tensor;
   dnn.heads = dnn.kv_heads = plan.tensor;
   return dnn;
+}
+
+// A timed dnn cannot be cut further.
+bool check_timed_plan(Reader& reader, const plan::Plan& plan) {
+  bool is_fine = true;
+  for (const auto& [path, degree] : {std::pair("plan.tensor", plan.tensor),
+                                     {"plan.context", plan.context},
+                                     {"plan.expert.degree", plan.expert},
+                                     {"plan.expert.tensor", plan.expert_tensor}}) {
+    if (degree == 1) continue;
+    const std::string key = std::string(path).substr(std::string(path).rfind('.') + 1);
+    const std::string kind = std::string(path).substr(5, std::string(path).find('.', 5) - 5);
+    reader.error(path, reader.place(path), fmt::format("{} {} with a timed dnn", path, degree),
+                 fmt::format("its times are those of one rank, and hold no {}-parallel "
+                             "communication",
+                             kind),
+                 fmt::format("write {}: 1", key));
+    is_fine = false;
+  }
+  return is_fine;
 }
 
 void check_precision(Reader& reader, const Draft& draft) {
@@ -160,13 +182,7 @@ void check_plan(Reader& reader, Draft& draft) {
     return;
   }
   if (timed != nullptr && scenario.plan.sequence == 0) scenario.plan.sequence = 1;
-  if (timed != nullptr && scenario.plan.tensor != 1) {
-    reader.error("plan.tensor", reader.place("plan.tensor"),
-                 fmt::format("plan.tensor {} with a timed dnn", scenario.plan.tensor),
-                 "its times are those of one rank, and hold no tensor-parallel communication",
-                 "write tensor: 1");
-    return;
-  }
+  if (timed != nullptr && !check_timed_plan(reader, scenario.plan)) return;
   if (timed != nullptr && (timed->backward_weight > timed->backward ||
                            timed->head_backward_weight > timed->head_backward)) {
     reader.error("dnn.timed.backward_weight", reader.place("dnn.timed.backward_weight"),

@@ -115,33 +115,6 @@ Section<Transformer>& add_variants(Section<Transformer>& table) {
                 "further tokens that are predicted, with a layer each");
 }
 
-// What a run does not do yet, of a transformer that is described in full.
-std::string unsimulated(const Transformer& dnn) {
-  std::vector<std::string> features;
-  if (dnn.is_latent()) features.emplace_back("multi-head latent attention");
-  if (dnn.is_moe()) {
-    features.push_back(fmt::format("a mixture of experts ({} of them, {} a token)",
-                                   dnn.experts.count, dnn.experts.per_token));
-  }
-  if (dnn.span != AttentionSpan::full) {
-    features.push_back(fmt::format("a window of {} tokens", dnn.window));
-  }
-  if (dnn.prediction_modules > 0) features.emplace_back("multi-token prediction");
-  return fmt::format("{}", fmt::join(features, ", "));
-}
-
-// The only place that refuses a transformer for what it has.
-std::optional<AnyDnn> simulated(Reader& reader, const Value& value, const std::string& path,
-                                const std::optional<Transformer>& dnn) {
-  if (!dnn) return std::nullopt;
-  const std::string features = unsimulated(*dnn);
-  if (features.empty()) return *dnn;
-  reader.error(path, value.blamed(),
-               fmt::format("dnn '{}' is not supported: it has {}", dnn->name, features),
-               "only decoders of text whose layers are dense and all alike can be simulated", "");
-  return std::nullopt;
-}
-
 std::optional<AnyDnn> read_file(Reader& reader, const Value& value, const std::string& path) {
   const Value& file = *value.find("file");
   const std::string file_path = joined_path(path, "file");
@@ -155,9 +128,7 @@ std::optional<AnyDnn> read_file(Reader& reader, const Value& value, const std::s
   }
   const bool is_json = std::filesystem::path(file.text).extension() == ".json";
   if (!is_json) {
-    const auto dnn =
-        catalog_kind("dnns", "dnn", transformer_table(), Naming::text).read(reader, file, path);
-    return simulated(reader, file, path, dnn);
+    return catalog_kind("dnns", "dnn", transformer_table(), Naming::text).read(reader, file, path);
   }
   const auto found = reader.file_named(file);
   if (!found) {
@@ -170,7 +141,7 @@ std::optional<AnyDnn> read_file(Reader& reader, const Value& value, const std::s
     reader.mark_bad(file_path);
     return std::nullopt;
   }
-  return simulated(reader, file, path, dnn);
+  return *dnn;
 }
 
 }  // namespace
@@ -289,7 +260,7 @@ Kind<AnyDnn> dnn_kind() {
               const auto dnn = timed.read(reader, *times, timed_path);
               return dnn ? std::optional<AnyDnn>(*dnn) : std::nullopt;
             }
-            return simulated(reader, value, path, written.read(reader, value, path));
+            return written.read(reader, value, path);
           }};
 }
 

@@ -12,6 +12,7 @@ namespace sim::scenario {
 namespace {
 
 using dnn::Activation;
+using dnn::AttentionSpan;
 using dnn::Norm;
 using dnn::Position;
 using dnn::Transformer;
@@ -28,7 +29,8 @@ void check_layer_types(Config& config) {
   }
 }
 
-void check_window(Config& config, bool is_used = true) {
+// Of Qwen, whose layers see windows behind the first ones only.
+void check_window(Config& config, bool is_used) {
   const Value* window = config.find({"sliding_window"});
   config.ignore({"sliding_window_pattern", "_sliding_window_pattern"});
   if (window == nullptr || !is_used) return;
@@ -66,6 +68,33 @@ double dropout_of(Config& config, std::initializer_list<const char*> keys, doubl
 
 }  // namespace
 
+// Layers that see everything must come at a fixed distance, the first of them at its end.
+void read_pattern(Config& config, Transformer& dnn, AttentionSpan span, const char* width_key,
+                  int period_otherwise) {
+  dnn.span = span;
+  dnn.window = config.count({width_key});
+  dnn.full_period = period_otherwise;
+  const Value* types = config.find({"layer_types"});
+  if (types == nullptr) return;
+  const std::string full = "full_attention";
+  const std::string narrow =
+      span == AttentionSpan::chunked ? "chunked_attention" : "sliding_attention";
+  dnn.full_period = 0;
+  for (std::size_t i = 0; i < types->items.size() && dnn.full_period == 0; ++i) {
+    if (types->items[i].text == full) dnn.full_period = static_cast<int>(i) + 1;
+  }
+  for (std::size_t i = 0; i < types->items.size(); ++i) {
+    const bool is_full = dnn::layer_kind(dnn, static_cast<int>(i)).span == AttentionSpan::full;
+    const Value& type = types->items[i];
+    if (type.text == (is_full ? full : narrow)) continue;
+    config.error(type,
+                 fmt::format("layer {} of type '{}' breaks the pattern of the layers before it", i,
+                             shown(type.text)),
+                 "", fmt::format("supported: every n-th layer {}, others {}", full, narrow));
+    return;
+  }
+}
+
 void read_llama_sizes(Config& config, Transformer& dnn) {
   dnn.hidden = config.count({"hidden_size"});
   dnn.layers = static_cast<int>(config.count({"num_hidden_layers"}));
@@ -92,7 +121,9 @@ void read_mistral(Config& config, Transformer& dnn) {
   read_dense_sizes(config, dnn);
   dnn.activation = config.activation({"hidden_act"}, "silu");
   dnn.tied_embedding = config.flag("tie_word_embeddings", false);
-  check_window(config);
+  if (config.find({"sliding_window"}) != nullptr) {
+    read_pattern(config, dnn, dnn::AttentionSpan::sliding, "sliding_window", 0);
+  }
 }
 
 void read_qwen2(Config& config, Transformer& dnn) {
@@ -126,7 +157,10 @@ void read_gemma(Config& config, Transformer& dnn) {
 void read_gemma2(Config& config, Transformer& dnn) {
   read_gemma(config, dnn);
   dnn.sandwich_norm = true;
-  check_window(config);
+  const auto period = config.optional_count({"sliding_window_pattern", "_sliding_window_pattern"});
+  if (config.find({"sliding_window"}) == nullptr) return;
+  read_pattern(config, dnn, dnn::AttentionSpan::sliding, "sliding_window",
+               static_cast<int>(period.value_or(2)));
 }
 
 void read_gemma3(Config& config, Transformer& dnn) {

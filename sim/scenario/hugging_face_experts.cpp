@@ -35,33 +35,6 @@ void note_quantization(Config& config) {
                  "the precision of training is what the scenario says");
 }
 
-// Layers that see everything must come at a fixed distance, the first of them at its end.
-void read_pattern(Config& config, Transformer& dnn, AttentionSpan span, const char* width_key,
-                  int period_otherwise) {
-  dnn.span = span;
-  dnn.window = config.count({width_key});
-  dnn.full_period = period_otherwise;
-  const Value* types = config.find({"layer_types"});
-  if (types == nullptr) return;
-  const std::string full = "full_attention";
-  const std::string narrow =
-      span == AttentionSpan::chunked ? "chunked_attention" : "sliding_attention";
-  dnn.full_period = 0;
-  for (std::size_t i = 0; i < types->items.size() && dnn.full_period == 0; ++i) {
-    if (types->items[i].text == full) dnn.full_period = small(static_cast<std::int64_t>(i) + 1);
-  }
-  for (std::size_t i = 0; i < types->items.size(); ++i) {
-    const bool is_full = dnn::layer_kind(dnn, static_cast<int>(i)).span == AttentionSpan::full;
-    const Value& type = types->items[i];
-    if (type.text == (is_full ? full : narrow)) continue;
-    config.error(type,
-                 fmt::format("layer {} of type '{}' breaks the pattern of the layers before it", i,
-                             shown(type.text)),
-                 "", fmt::format("supported: every n-th layer {}, others {}", full, narrow));
-    return;
-  }
-}
-
 }  // namespace
 
 void read_mixtral(Config& config, Transformer& dnn) {

@@ -7,6 +7,9 @@ namespace sim::scenario {
 
 // Sizes that llama and its descendants name alike; not which layers see only a window.
 void read_llama_sizes(HuggingFaceConfig& config, dnn::Transformer& dnn);
+// Which layers see a window: all but those that layer_types names or, without it, every n-th.
+void read_pattern(HuggingFaceConfig& config, dnn::Transformer& dnn, dnn::AttentionSpan span,
+                  const char* width_key, int period_otherwise);
 
 // Families of dense layers.
 void read_bloom(HuggingFaceConfig& config, dnn::Transformer& dnn);

@@ -68,6 +68,12 @@ std::optional<MeasuredFile> read_measured(const std::filesystem::path& file,
   if (const YAML::Node source = root["source"]; source && source.IsMap()) {
     result.title = scalar(source, "title");
     result.framework = scalar(source, "framework");
+    const YAML::Node ffn = source["ffn"];
+    for (const auto& entry : ffn&& ffn.IsMap() ? ffn : YAML::Node(YAML::NodeType::Map)) {
+      double billions = 0, width = 0;
+      if (!YAML::convert<double>::decode(entry.first, billions)) continue;  // where it is from
+      if (YAML::convert<double>::decode(entry.second, width)) result.ffn[billions] = width;
+    }
   }
   for (const YAML::Node& node : rows) {
     MeasuredRow row;

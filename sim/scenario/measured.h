@@ -23,7 +23,8 @@ struct MeasuredRow {
 
 struct MeasuredFile {
   std::string title;
-  std::string framework;  // of all rows that state none
+  std::string framework;         // of all rows that state none
+  std::map<double, double> ffn;  // of such rows, by their params_b
   std::vector<MeasuredRow> rows;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <span>
 
 #include "sim/plan/schedule.h"
@@ -63,12 +64,17 @@ class Writer {
     result_.assumed.push_back(fmt::format("{} = {} ({})", key, otherwise, why));
     return otherwise;
   }
+  std::string framework_of() const {
+    return row_.text("framework").value_or(file_.framework.empty() ? file_.title : file_.framework);
+  }
+  bool is_nanotron() const { return lower(framework_of()).find("nanotron") != std::string::npos; }
   void say(const std::string& line) { result_.text += line + "\n"; }
   void refuse(const std::string& why) {
     if (result_.impossible.empty()) result_.impossible = why;
   }
   void cluster();
   void dnn();
+  void experts(const std::string& moe);
   void stack();
   void training();
   void plan();
@@ -100,9 +106,14 @@ void Writer::dnn() {
   const double kv_heads = row_.number("kv_heads").value_or(heads);
   const std::string model = lower(row_.text("model").value_or(""));
   const bool is_llama = model.find("llama") != std::string::npos || row_.number("kv_heads") ||
-                        model.find("internlm") != std::string::npos;
-  const double ffn = assume("ffn", is_llama ? std::ceil(hidden * 8 / 3 / 256) * 256 : 4 * hidden,
-                            is_llama ? "8/3 hidden" : "4 hidden");
+                        model.find("internlm") != std::string::npos || row_.text("moe") ||
+                        is_nanotron();
+  const auto of_size = file_.ffn.find(row_.number("params_b").value_or(-1));
+  const double ffn =
+      of_size != file_.ffn.end() && !row_.number("ffn")
+          ? of_size->second
+          : assume("ffn", is_llama ? std::ceil(hidden * 8 / 3 / 256) * 256 : 4 * hidden,
+                   is_llama ? "8/3 hidden" : "4 hidden");
   const double vocabulary = assume("vocab", is_llama ? 32000 : 51200, "usual");
   say("dnn:");
   say(fmt::format("  layers: {:.0f}\n  hidden: {:.0f}\n  heads: {:.0f}\n  kv_heads: {:.0f}",
@@ -110,7 +121,11 @@ void Writer::dnn() {
   say(fmt::format("  ffn: {:.0f}\n  vocabulary: {:.0f}", ffn, vocabulary));
   if (is_llama) {
     say("  position: rotary\n  norm: rms-norm\n  activation: silu\n  gated: true");
-    if (row_.text("tie_emb") == "True") say("  tied_embedding: true");
+    // The small ones of that sweep are.
+    const bool is_tied =
+        row_.text("tie_emb") ? row_.text("tie_emb") == "True" : is_nanotron() && hidden < 4096;
+    if (is_tied) say("  tied_embedding: true");
+    if (const auto moe = row_.text("moe")) experts(*moe);
     return;
   }
   say(fmt::format("  positions: {:.0f}", need("seq_len")));
@@ -119,9 +134,32 @@ void Writer::dnn() {
       "  dropout: 0.1");
 }
 
+// "mla; 160 experts top6 + shared 3072, moe_ffn 1536, dense_layers 1": sizes of latent attention
+// are DeepSeek's, the same in V2 and V3. Source: config.json of deepseek-ai/DeepSeek-V2 and V3.
+void Writer::experts(const std::string& moe) {
+  static const std::regex pattern(R"((\d+) experts top(\d+).*moe_ffn (\d+))");
+  static const std::regex shared(R"(shared (\d+))"), first(R"(dense_layers (\d+))");
+  std::smatch sizes;
+  if (!std::regex_search(moe, sizes, pattern)) return refuse("experts that are not understood");
+  const auto number = [&](const std::regex& what) {
+    std::smatch found;
+    return std::regex_search(moe, found, what) ? found[1].str() : std::string("0");
+  };
+  say(fmt::format(
+      "  experts: {{count: {}, per_token: {}, ffn: {}, shared_ffn: {}, dense_first: {}{}}}",
+      sizes[1].str(), sizes[2].str(), sizes[3].str(), number(shared), number(first),
+      lower(row_.text("model").value_or("")).find("v3") == std::string::npos
+          ? ""
+          : ", router: sigmoid, router_bias: true"));
+  if (moe.find("mla") == std::string::npos) return;
+  result_.assumed.push_back("latent attention of DeepSeek's sizes");
+  say("  head_size: 192");
+  say("  latent_attention: {query_rank: 1536, key_value_rank: 512, rotary_size: 64, value_size: "
+      "128}");
+}
+
 void Writer::stack() {
-  const std::string framework =
-      row_.text("framework").value_or(file_.framework.empty() ? file_.title : file_.framework);
+  const std::string framework = framework_of();
   auto name = look_up(framework, stacks);
   if (!name && row_.text("tp_mode")) name = "nanotron";
   if (!name) {
@@ -177,7 +215,11 @@ void Writer::pipeline() {
 
 void Writer::sharding() {
   const std::string name = lower(row_.text("sharding").value_or(""));
-  int zero = static_cast<int>(row_.number("zero").value_or(0));
+  // Megatron-core is started with a distributed optimizer, as its own scripts do.
+  const bool is_stated = row_.number("zero") || !name.empty();
+  const bool is_megatron_core = look_up(framework_of(), stacks) == "megatron-core";
+  int zero = static_cast<int>(row_.number("zero").value_or(is_megatron_core && !is_stated ? 1 : 0));
+  if (!is_stated && zero == 1) result_.assumed.push_back("zero-1, a distributed optimizer");
   if (name.find("fsdp") != std::string::npos || name.find("full_shard") != std::string::npos)
     zero = 3;
   const char* const words[] = {"none", "zero-1", "zero-2", "zero-3"};
@@ -186,11 +228,13 @@ void Writer::sharding() {
 }
 
 void Writer::plan() {
-  if (row_.number("cp").value_or(1) > 1) refuse("context parallelism is not supported yet");
-  if (row_.number("ep").value_or(1) > 1) refuse("expert parallelism is not supported yet");
   say("plan:");
   say(fmt::format("  tensor: {:.0f}", need("tp")));
   if (row_.text("sp")) say(fmt::format("  sequence_parallel: {}", *row_.text("sp")));
+  say(fmt::format("  context: {:.0f}", row_.number("cp").value_or(1)));
+  if (const auto experts = row_.number("ep")) {
+    say(fmt::format("  expert: {{degree: {:.0f}}}", *experts));
+  }
   pipeline();
   sharding();
   const std::string recompute = lower(row_.text("recompute").value_or("none"));

@@ -1,4 +1,5 @@
 // The format of training, plan, placement, stragglers and run.
+#include <numeric>
 #include <set>
 
 #include "sim/scenario/tables.h"
@@ -64,15 +65,63 @@ Section<Draft> data_table() {
   return table;
 }
 
-struct Nothing {};
-
-Section<Nothing> expert_table() {
-  Section<Nothing> table("expert parallelism");
+Section<Draft> expert_table() {
+  Section<Draft> table("expert parallelism, over the tensor, context and data ranks of a stage");
   table
-      .defaulted(
-          "degree", only_one(), [](Nothing&, int) {}, "1", "ranks that share the experts")
-      .defaulted(
-          "tensor", only_one(), [](Nothing&, int) {}, "1", "tensor ranks of one expert");
+      .defaulted("degree", small_count(1), in_plan(&Plan::expert), "1",
+                 "ranks that share the experts")
+      .defaulted("tensor", small_count(1), in_plan(&Plan::expert_tensor), "1",
+                 "tensor ranks of one expert");
+  return table;
+}
+
+Section<plan::Routing> routing_table() {
+  using plan::Routing;
+  Section<Routing> table("how a router spreads tokens over experts, alike in every expert group");
+  table
+      .required("distribution",
+                word<Routing::Distribution>("distribution",
+                                            {{"balanced", Routing::Distribution::balanced},
+                                             {"zipf", Routing::Distribution::zipf},
+                                             {"histogram", Routing::Distribution::histogram}}),
+                &Routing::distribution, "of rows over the experts of a layer")
+      .optional("s", number(0, 10), &Routing::exponent,
+                "zipf: the i-th most popular expert has a share in proportion to 1 / i^s; 1 "
+                "unless written")
+      .optional("shares", list(number(0, 1e18), 1), &Routing::histogram,
+                "histogram: of each expert, in any unit")
+      .optional("draw",
+                word<Routing::Draw>("draw", {{"fixed", Routing::Draw::fixed},
+                                             {"per-layer", Routing::Draw::per_layer},
+                                             {"per-micro-batch", std::nullopt}}),
+                &Routing::draw,
+                "which expert is how popular: the same in all layers, or shuffled for each; fixed "
+                "unless written")
+      .optional(
+          "groups", word<bool>("groups", {{"same", true}, {"independent", std::nullopt}}),
+          [](Routing&, bool) {}, "all expert groups are routed alike")
+      .optional(
+          "seed", count(0, INT64_MAX),
+          [](Routing& r, std::int64_t seed) { r.seed = static_cast<std::uint64_t>(seed); },
+          "another one shuffles otherwise; 1 unless written")
+      .check([](Reader& reader, const Value& section, const std::string& path, Routing& routing) {
+        const bool is_histogram = routing.distribution == Routing::Distribution::histogram;
+        const double sum = std::accumulate(routing.histogram.begin(), routing.histogram.end(), 0.0);
+        const auto fail = [&](const std::string& message, const std::string& hint) {
+          reader.error(path, section.place(), message, "", hint);
+        };
+        if (is_histogram && sum <= 0) {
+          fail("a histogram without shares that are more than 0",
+               "shares: one number for each expert");
+        }
+        if (!is_histogram && !routing.histogram.empty()) {
+          fail("shares without a histogram", "write distribution: histogram");
+        }
+        const bool has_exponent = section.find("s") != nullptr;
+        if (has_exponent && routing.distribution != Routing::Distribution::zipf) {
+          fail("s without distribution zipf", "write distribution: zipf");
+        }
+      });
   return table;
 }
 
@@ -106,17 +155,6 @@ void check_straggler(Reader& reader, const Value& section, const std::string& pa
 
 }  // namespace
 
-Kind<int> only_one() {
-  return {[] { return R"({"const":1})"; },
-          [](Reader& reader, const Value& value, const std::string& path) -> std::optional<int> {
-            const auto found = small_count(1).read(reader, value, path);
-            if (!found || *found == 1) return found;
-            report_unsupported(reader, value.place(), path, fmt::format("{} {}", path, *found),
-                               "write 1, or leave the key out");
-            return std::nullopt;
-          }};
-}
-
 Section<Draft> training_table() {
   Section<Draft> table("what one iteration trains on");
   table
@@ -142,26 +180,34 @@ Section<Draft> training_table() {
 
 Section<Draft> plan_table() {
   const auto same = [](Draft& draft) -> Draft& { return draft; };
-  static Nothing nothing;
   Section<Draft> table("how the dnn is cut over the devices");
   table
       .defaulted("tensor", small_count(1), in_plan(&Plan::tensor), "1",
                  "ranks that share every layer")
       .defaulted("sequence_parallel", flag(), in_plan(&Plan::sequence_parallel), "true",
                  "norms and residuals are shared among tensor ranks too")
-      .defaulted("context", only_one(), in_plan(&Plan::context), "1",
+      .defaulted("context", small_count(1), in_plan(&Plan::context), "1",
                  "ranks that share every sequence")
+      .defaulted(
+          "context_kind",
+          word<dnn::ContextKind>("context kind", {{"ring", dnn::ContextKind::ring},
+                                                  {"ulysses", dnn::ContextKind::ulysses},
+                                                  {"all-gather", dnn::ContextKind::all_gather}}),
+          in_plan(&Plan::context_kind), "ring",
+          "how queries meet the keys of other context ranks: keys go round beside the "
+          "attention (ring), heads are exchanged for tokens (ulysses), keys are gathered")
       .group("pipeline", pipeline_table(), same)
       .group("data", data_table(), same)
-      .group("expert", expert_table(), [](Draft&) -> Nothing& { return nothing; })
+      .group("expert", expert_table(), same)
       .defaulted("recompute",
                  word<dnn::Recompute>("recompute", {{"none", dnn::Recompute::none},
                                                     {"selective", dnn::Recompute::selective},
                                                     {"full", dnn::Recompute::full}}),
                  in_plan(&Plan::recompute), "none",
                  "activations computed again in the backward pass")
+      .optional("routing", routing_table().kind(), in_plan(&Plan::routing),
+                "how unevenly tokens are spread over the experts; evenly unless written")
       .unsupported("replicas")
-      .unsupported("routing")
       .unsupported("offload");
   return table;
 }

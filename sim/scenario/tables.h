@@ -54,7 +54,4 @@ Kind<std::vector<Expectation>> expectations_kind();
 Kind<AnyDnn> dnn_kind();
 Section<Draft> scenario_table();
 
-// A count that can only be 1 for now.
-Kind<int> only_one();
-
 }  // namespace sim::scenario

@@ -111,6 +111,18 @@ collective::Hardware::Generation generation_of(const profile::DeviceType& device
   return Generation::other;
 }
 
+// Bytes a second through the busiest link of a transfer that takes so long alone. In-switch
+// reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
+std::int64_t within_links(const topology::Cluster& cluster, const Path& path, Bytes size,
+                          Seconds duration) {
+  double rate = path.reference * size.value() / duration.value();
+  for (const auto& [link, bytes] : path.links) {
+    const double capacity = cluster.link(link).capacity.value();
+    if (bytes > 0) rate = std::min(rate, capacity * path.reference / bytes);
+  }
+  return to_bytes_per_second(BytesPerSecond(rate));
+}
+
 }  // namespace
 
 Communicator::Communicator(const topology::Cluster& cluster, const Profile& profile,
@@ -159,6 +171,17 @@ const collective::Hardware& Communicator::hardware() const {
   }
   if (hardware.intra.value() == 0) hardware.intra = hardware.inter;
   return hardware;
+}
+
+// Each member to the next, the last to the first, all at once.
+const Path& Communicator::shift() const {
+  if (shift_) return *shift_;
+  std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    pairs.emplace_back(members_[i], members_[(i + 1) % members_.size()]);
+  }
+  shift_ = std::make_unique<Path>(side_by_side(*cluster_, *profile_, pairs));
+  return *shift_;
 }
 
 const Path& Communicator::path(Operation operation, collective::Choice choice) const {
@@ -242,16 +265,44 @@ std::pair<const Path*, TransferCost> Communicator::computed_cost(
   cost.work = to_picoseconds(answer.duration) - cost.lag;
   cost.is_extrapolated = answer.extrapolated;
   if (cost.work > 0) {
-    // In-switch reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
-    double rate = p.reference * size.value() / (answer.duration - lag).value();
-    for (const auto& [link, bytes] : p.links) {
-      const double capacity = cluster_->link(link).capacity.value();
-      if (bytes > 0) rate = std::min(rate, capacity * p.reference / bytes);
-    }
-    cost.amount = to_bytes_per_second(BytesPerSecond(rate));
+    cost.amount = within_links(*cluster_, p, size, answer.duration - lag);
     cost.weight = byte_fair_weight(cost.amount);
   }
   return {&p, cost};
+}
+
+const Path& Communicator::skewed_path(const Skew& skew, const Path& even) const {
+  for (const SkewedPath& known : skewed_) {
+    const bool is_same = known.skew.is_to_experts == skew.is_to_experts;
+    if (is_same && *known.skew.loads == *skew.loads) return *known.path;
+  }
+  const std::vector<double>& loads = *skew.loads;
+  const auto ranks = static_cast<double>(members_.size());
+  std::vector<DeviceHop> hops;
+  for (std::size_t source = 0; source < members_.size(); ++source) {
+    for (std::size_t target = 0; target < members_.size(); ++target) {
+      const double load = loads[skew.is_to_experts ? target : source];
+      hops.push_back({members_[source], members_[target], load / ranks});
+    }
+  }
+  auto path = std::make_unique<Path>();
+  add_hops(*cluster_, profile_->network(), hops, 1, memory_passes_copy, *path);
+  path->latency = even.latency;
+  path->channels = even.channels;
+  return *skewed_.emplace_back(SkewedPath{skew, std::move(path)}).path;
+}
+
+// As much longer than the even exchange as its busiest link is busier.
+std::pair<const Path*, TransferCost> Communicator::skewed(Bytes size, const Skew& skew) const {
+  const auto [even, even_cost] = cost(Operation::all_to_all, size);
+  const Path& path = skewed_path(skew, *even);
+  TransferCost cost = even_cost;
+  if (cost.work == 0) return {&path, cost};
+  const double ratio = path.seconds_per_byte / even->seconds_per_byte;
+  cost.work = to_picoseconds(to_seconds(even_cost.work) * ratio);
+  cost.amount = within_links(*cluster_, path, size, to_seconds(cost.work));
+  cost.weight = byte_fair_weight(cost.amount);
+  return {&path, cost};
 }
 
 std::vector<double> Communicator::signature() const {

@@ -2,13 +2,14 @@
 // loads.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "sim/base/fixed.h"
-#include "sim/training/job.h"
+#include "sim/training/costs.h"
 
 namespace sim::training {
 
@@ -48,6 +49,11 @@ class Communicator {
   // has one; otherwise the structured law: latency per step, bytes over the slowest link.
   std::pair<const Path*, TransferCost> cost(collective::Operation operation, Bytes size,
                                             std::optional<collective::Algorithm> forced = {}) const;
+  // Of a transfer from each member to the next, round a ring.
+  const Path& shift() const;
+  // An all-to-all in which member i is sent, or sends, loads[i] times its even share; `size` is
+  // what a member sends, or gets, in all.
+  std::pair<const Path*, TransferCost> skewed(Bytes size, const Skew& skew) const;
   std::span<const DeviceIndex> members() const { return members_; }
   int channels() const;
   // Whether an operation of this size runs along rings.
@@ -82,6 +88,13 @@ class Communicator {
   mutable std::vector<Cached> paths_;
   mutable std::vector<KnownCost> costs_;  // a plan asks for few sizes, again and again
   mutable std::optional<collective::Hardware> hardware_;
+  mutable std::unique_ptr<Path> shift_;
+  struct SkewedPath {
+    Skew skew;
+    std::unique_ptr<Path> path;
+  };
+  const Path& skewed_path(const Skew& skew, const Path& even) const;
+  mutable std::vector<SkewedPath> skewed_;
 };
 
 // Bytes sent side by side from each source to its target, as one operation.

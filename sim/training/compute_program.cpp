@@ -21,7 +21,7 @@ class LaneWriter {
   explicit LaneWriter(const LaneInput& input)
       : in_(input),
         passes_(input.schedule->passes[static_cast<std::size_t>(input.stage)]),
-        milestones_(*input.schedule, input.data->events) {
+        milestones_(*input.schedule, input.data->events(), input.shared_collectives) {
     has_host_ =
         input.stack->host_per_operator.value() > 0 || input.stack->host_per_layer.value() > 0;
   }
@@ -33,9 +33,11 @@ class LaneWriter {
   void pass(int index);
   void give(const Pass& pass);
   bool outruns_host(int index) const;
-  void segment(int index);
-  const Segment& segment_of(const Pass& p);
+  void merged_pieces(int index);
+  void segment(const Pass& p, const Segment& s);
   void operators(int index);
+  void see_hooks(int pass, int unit, std::vector<int>& events);
+  void end_collectives();
   void tally(const CostedOperator& o) {
     result_.flops += o.flops;
     result_.family[static_cast<std::size_t>(o.family)] += o.work;
@@ -58,12 +60,25 @@ class LaneWriter {
   ProgramWriter compute_, host_;
   std::vector<Launch> launches_;  // [compute step]
   std::vector<Wait> pending_;     // waits of the next step
-  std::optional<int> beside_;     // tensor step that runs beside the next operator
-  Picoseconds beside_duration_ = 0;
-  std::optional<int> must_end_;  // tensor step to wait for before the next operator
-  Launch carried_{};             // launches of collectives, paid by the next step
-  std::size_t next_hook_ = 0;
-  std::map<std::pair<Pass::Kind, int>, Segment> segments_;  // by virtual stage
+  struct InProgress {
+    dnn::RankGroup group;
+    int step;  // of the group's stream
+    int left;  // operators that may still run beside it
+    Picoseconds duration;
+  };
+  // Before the next operator those must have ended that nothing may run beside any more.
+  void await_collectives(bool all = false);
+  void ran_beside(Picoseconds work);
+
+  std::vector<InProgress> in_progress_;
+  Launch carried_{};  // launches of collectives, paid by the next step
+  int shared_ = 0;    // collectives so far whose groups may join several lanes
+  std::array<std::size_t, sharers_count> next_hook_{};
+  struct PassPieces {
+    std::vector<Piece> pieces;
+    std::vector<std::optional<Segment>> segments;
+  };
+  std::map<std::pair<Pass::Kind, int>, PassPieces> pieces_;  // by virtual stage
   LanePrograms result_;
 };
 
@@ -89,19 +104,42 @@ void LaneWriter::add(ProgramWriter::StepSpec spec, Launch launch) {
   pending_.swap(spec.waits);  // its memory serves the next step
 }
 
-// The same for every micro-batch, but for draws.
-const Segment& LaneWriter::segment_of(const Pass& p) {
-  const std::pair<Pass::Kind, int> key{p.kind, p.virtual_stage};
-  const auto found = segments_.find(key);
-  if (found != segments_.end() && !in_.jitter) return found->second;
-  return segments_[key] = measured_segment(in_, p, has_host_);
+constexpr ComputeSlot slot_of(dnn::RankGroup group) {
+  constexpr ComputeSlot slots[] = {slot_tensor, slot_context, slot_expert, slot_expert_tensor};
+  return slots[static_cast<std::size_t>(group)];
 }
 
-// The whole pass as one step, and its last operator as another so that the host's launches are
-// waited for at the end as well as at the start.
-void LaneWriter::segment(int index) {
+constexpr ComputeSlot slot_of(Sharers sharers) {
+  return sharers == Sharers::data ? slot_data : slot_expert_data;
+}
+constexpr Sharers all_sharers[] = {Sharers::data, Sharers::expert_data};
+
+// Pieces are the same for every micro-batch, but for draws.
+void LaneWriter::merged_pieces(int index) {
   const Pass& p = passes_[static_cast<std::size_t>(index)];
-  const Segment& s = segment_of(p);
+  const auto [entry, is_new] = pieces_.try_emplace({p.kind, p.virtual_stage});
+  PassPieces& known = entry->second;
+  if (is_new) {
+    known.pieces = pieces(in_, p);
+    known.segments.resize(known.pieces.size());
+  }
+  for (std::size_t i = 0; i < known.pieces.size(); ++i) {
+    const Piece& piece = known.pieces[i];
+    if (!piece.is_merged) {
+      for (const CostedOperator* o : piece.run) one_operator(*o);
+      continue;
+    }
+    await_collectives();
+    std::optional<Segment>& s = known.segments[i];
+    if (!s || in_.jitter) s = measured_segment(in_, piece.run, has_host_);
+    segment(p, *s);
+  }
+  end_collectives();
+}
+
+// Operators as one step, and the last of them as another so that the host's launches are waited for
+// at the end as well as at the start.
+void LaneWriter::segment(const Pass& p, const Segment& s) {
   for (const double flops : s.flops) result_.flops += flops;
   for (std::size_t f = 0; f < s.family.size(); ++f) result_.family[f] += s.family[f];
   for (const auto& [what, times] : s.merged) result_.merged[what] += times;
@@ -122,36 +160,51 @@ void LaneWriter::segment(int index) {
       {s.launch.duration - first_launch, s.launch.kernels - 1});
 }
 
+void LaneWriter::await_collectives(bool all) {
+  for (const InProgress& one : in_progress_) {
+    if (!all && one.left > 0) continue;
+    pending_.push_back({slot_of(one.group), one.step});
+  }
+  std::erase_if(in_progress_, [&](const InProgress& one) { return all || one.left == 0; });
+}
+
+// An operator ran beside what is in progress.
+void LaneWriter::ran_beside(Picoseconds work) {
+  for (InProgress& one : in_progress_) {
+    if (one.left == 0 || --one.left > 0) continue;
+    if (one.group != dnn::RankGroup::tensor || overlapped(in_, one.duration, work) == one.duration)
+      meet();
+  }
+}
+
 void LaneWriter::collective(const CostedOperator& o) {
   carried_.duration += o.host;
   carried_.kernels += o.kernels;
-  if (!o.is_overlapped) meet();
-  if (beside_) must_end_ = std::exchange(beside_, std::nullopt);
-  const int step = static_cast<int>(result_.tensor_steps.size());
+  if (o.overlapped == 0) meet();
   // It may start when everything issued before it has ended.
-  if (must_end_) {
-    pending_.push_back({slot_tensor, *must_end_});
-    must_end_.reset();
-  }
+  await_collectives();
   if (!pending_.empty()) add({.label = o.name}, {});
-  compute_.reach(milestones_.tensor_base() + step);
-  result_.tensor_steps.push_back({*o.collective, o.size, o.name, Category::exposed_tensor});
-  if (o.is_overlapped) {
-    beside_ = step;
-    const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
-    beside_duration_ = cost.lag + cost.work;
-  } else {
-    must_end_ = step;
+  for (InProgress& one : in_progress_) {
+    if (one.group != o.group) --one.left;
   }
+  auto& steps = result_.group_steps[static_cast<std::size_t>(o.group)];
+  const int step = static_cast<int>(steps.size());
+  const int milestone =
+      is_of_lane(o) ? milestones_.tensor_base() + step : milestones_.shared_base() + shared_++;
+  compute_.reach(milestone);
+  steps.push_back({*o.collective, o.size, o.name, o.category, milestone, o.skew});
+  Picoseconds duration = 0;
+  if (o.overlapped > 0 && is_of_lane(o)) {
+    const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
+    duration = cost.lag + cost.work;
+  }
+  in_progress_.push_back({o.group, step, o.overlapped, duration});
 }
 
 void LaneWriter::one_operator(const CostedOperator& o) {
   tally(o);
   if (o.collective) return collective(o);
-  if (must_end_) {
-    pending_.push_back({slot_tensor, *must_end_});
-    must_end_.reset();
-  }
+  await_collectives();
   ProgramWriter::StepSpec spec{.label = o.name,
                                .category = o.category,
                                .work = varied(o.work),
@@ -161,41 +214,44 @@ void LaneWriter::one_operator(const CostedOperator& o) {
   if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
   const Picoseconds work = spec.work;
   add(std::move(spec), {o.host, o.kernels});
-  if (!beside_) return;
-  if (overlapped(in_, beside_duration_, work) == beside_duration_) meet();
-  must_end_ = std::exchange(beside_, std::nullopt);
+  ran_beside(work);
+}
+
+void LaneWriter::end_collectives() {
+  await_collectives(true);
+  if (!pending_.empty()) add({.label = "pass ends"}, {});
+}
+
+// Waits before the unit, and events after it.
+void LaneWriter::see_hooks(int pass, int unit, std::vector<int>& events) {
+  for (const Sharers sharers : all_sharers) {
+    const auto& hooks = in_.data->of(sharers).hooks;
+    std::size_t& next = next_hook_[static_cast<std::size_t>(sharers)];
+    for (; next < hooks.size() && hooks[next].pass == pass && hooks[next].unit == unit; ++next) {
+      if (hooks[next].wait) pending_.push_back({slot_of(sharers), *hooks[next].wait});
+      if (hooks[next].event) {
+        events.push_back(in_.data->first_event(sharers) + *hooks[next].event);
+      }
+    }
+  }
 }
 
 void LaneWriter::operators(int index) {
   const Pass& p = passes_[static_cast<std::size_t>(index)];
   const int count = unit_count(in_, p);
-  const auto& hooks = in_.data->hooks;
   for (int u = 0; u < count; ++u) {
     std::vector<int> events;
-    while (next_hook_ < hooks.size() && hooks[next_hook_].pass == index &&
-           hooks[next_hook_].unit == u) {
-      const Hook& hook = hooks[next_hook_++];
-      if (hook.wait) pending_.push_back({slot_data, *hook.wait});
-      if (hook.event) events.push_back(*hook.event);
-    }
+    see_hooks(index, u, events);
     for (const CostedOperator& o : operators_of(in_, p, u)) one_operator(o);
     if (events.empty()) continue;
-    if (must_end_ || beside_) {
-      for (const auto step : {must_end_, beside_}) {
-        if (step) pending_.push_back({slot_tensor, *step});
-      }
-      must_end_.reset();
-      beside_.reset();
+    if (!in_progress_.empty()) {
+      await_collectives(true);
       meet();
     }
     if (!pending_.empty()) add({.label = "unit ends"}, {});
     for (const int event : events) compute_.reach(milestones_.event(event));
   }
-  if (must_end_) pending_.push_back({slot_tensor, *must_end_});
-  if (beside_) pending_.push_back({slot_tensor, *beside_});
-  must_end_.reset();
-  beside_.reset();
-  if (!pending_.empty()) add({.label = "pass ends"}, {});
+  end_collectives();
 }
 
 // With more launches than the host may be ahead, it waits in the middle of the pass.
@@ -229,11 +285,11 @@ void LaneWriter::receive(const Pass& pass) {
 }
 
 void LaneWriter::pass(int index) {
-  if (in_.always_operators || in_.data->is_concurrent[static_cast<std::size_t>(index)] ||
+  if (in_.always_operators || in_.data->is_concurrent(static_cast<std::size_t>(index)) ||
       outruns_host(index)) {
     operators(index);
   } else {
-    segment(index);
+    merged_pieces(index);
   }
   meet();
 }
@@ -257,8 +313,9 @@ void LaneWriter::update(int round) {
   const auto index = static_cast<std::size_t>(round);
   compute_.reach(milestones_.passes_done(round));
   if (in_.has_embedding_reduction) pending_.push_back({slot_embedding, round});
-  if (in_.data->optimizer_waits[index]) {
-    pending_.push_back({slot_data, *in_.data->optimizer_waits[index]});
+  for (const Sharers sharers : all_sharers) {
+    const std::optional<int> wait = in_.data->of(sharers).optimizer_waits[index];
+    if (wait) pending_.push_back({slot_of(sharers), *wait});
   }
   one_operator(in_.optimizer);
   compute_.reach(milestones_.optimizer_done(round));
@@ -267,9 +324,12 @@ void LaneWriter::update(int round) {
   if (in_.schedule->rounds > 1 && round == last - 1) compute_.begin_account();
   if (in_.schedule->rounds > 1 && round == last) compute_.end_account();
   // With several rounds it is the next one that waits.
-  if (in_.schedule->rounds > 1 || !in_.data->end_waits) return;
-  pending_.push_back({slot_data, *in_.data->end_waits});
-  add({.label = "iteration ends", .category = Category::other}, {});
+  if (in_.schedule->rounds > 1) return;
+  for (const Sharers sharers : all_sharers) {
+    const std::optional<int> wait = in_.data->of(sharers).end_waits;
+    if (wait) pending_.push_back({slot_of(sharers), *wait});
+  }
+  if (!pending_.empty()) add({.label = "iteration ends", .category = Category::other}, {});
 }
 
 // Host milestone i: the launches of compute step i have ended. The host is at most
@@ -279,7 +339,8 @@ void LaneWriter::write_host() {
   for (std::size_t i = 0; i < launches_.size(); ++i) {
     before[i + 1] = before[i] + launches_[i].kernels;
   }
-  const int identity = milestones_.tensor_base() + static_cast<int>(result_.tensor_steps.size());
+  const int identity =
+      milestones_.tensor_base() + static_cast<int>(result_.steps_of(dnn::RankGroup::tensor).size());
   std::size_t ended = 0;
   for (std::size_t i = 0; i < launches_.size(); ++i) {
     if (launches_[i].kernels > 0) {

@@ -1,4 +1,4 @@
-// The program of a lane's compute stream, and of the tensor and host streams that go with it.
+// The program of a lane's compute stream, and of the host and rank group streams that go with it.
 //
 // A lane is what runs in lockstep: all ranks of a tensor group where nothing can tell them apart
 // (merged), or one rank.
@@ -29,20 +29,28 @@ enum ComputeSlot : std::int32_t {
   slot_embedding,
   slot_previous_compute,
   slot_next_compute,
+  slot_expert_data,
+  slot_context,
+  slot_expert,
+  slot_expert_tensor,
   compute_slot_count
 };
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };
 
+inline constexpr std::size_t rank_group_count = 4;  // dnn::RankGroup
+
 // Milestones of a compute program. Those before `tensor_base` are the same for every lane of a
 // stage.
 struct Milestones {
-  Milestones(const plan::Schedule& schedule, int event_count)
+  // `shared_count`: collectives of rank groups that may join several lanes.
+  Milestones(const plan::Schedule& schedule, int event_count, int shared_count)
       : micro_batches(schedule.micro_batches * schedule.rounds),
         virtual_stages(schedule.virtual_stages),
         rounds(schedule.rounds),
-        events(event_count) {}
+        events(event_count),
+        shared(shared_count) {}
 
-  int micro_batches, virtual_stages, rounds, events;
+  int micro_batches, virtual_stages, rounds, events, shared;
 
   int forward(int virtual_stage, int micro_batch) const {
     return virtual_stage * micro_batches + micro_batch;
@@ -53,15 +61,18 @@ struct Milestones {
   int event(int index) const { return 2 * micro_batches * virtual_stages + index; }
   int passes_done(int round) const { return event(events) + 2 * round; }
   int optimizer_done(int round) const { return event(events) + 2 * round + 1; }
-  int tensor_base() const { return event(events) + 2 * rounds; }
+  int shared_base() const { return event(events) + 2 * rounds; }
+  int tensor_base() const { return shared_base() + shared; }
 };
 
-// A collective of the tensor group, as its stream runs it.
-struct TensorStep {
+// A collective of a rank group, as its stream runs it.
+struct GroupStep {
   collective::Operation operation = collective::Operation::all_reduce;
   Bytes size;
   std::string label;
   Category category = Category::exposed_tensor;
+  int milestone = 0;  // of the lane's compute program, when it may start
+  std::optional<Skew> skew = {};
 };
 
 // What a device has throughout the run.
@@ -75,8 +86,9 @@ struct LaneInput {
   const plan::Schedule* schedule = nullptr;
   const dnn::SoftwareStack* stack = nullptr;
   int stage = 0;
+  int shared_collectives = 0;                             // of the stage
   const std::vector<std::vector<Unit>>* units = nullptr;  // [virtual stage]
-  const DataPlan* data = nullptr;
+  const StageDataPlan* data = nullptr;
   const Communicator* tensor = nullptr;  // null: one tensor rank
   CostedOperator optimizer;
   DeviceCapacity capacity;        // of the slowest of the lane's devices
@@ -89,8 +101,12 @@ struct LaneInput {
 };
 
 struct LanePrograms {
-  network::Program compute, host;        // host: empty when launches take no time
-  std::vector<TensorStep> tensor_steps;  // in order; empty when merged everywhere
+  network::Program compute, host;  // host: empty when launches take no time
+  // [RankGroup] in order; of the tensor group none when merged everywhere.
+  std::array<std::vector<GroupStep>, rank_group_count> group_steps;
+  const std::vector<GroupStep>& steps_of(dnn::RankGroup group) const {
+    return group_steps[static_cast<std::size_t>(group)];
+  }
   // Collectives inside merged steps, for the loads of links: how often each.
   std::map<std::pair<collective::Operation, double>, int> merged;
   double flops = 0;                     // of one rank

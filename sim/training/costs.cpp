@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "sim/plan/schedule.h"
 
@@ -54,6 +55,8 @@ collective::Operation operation_of(dnn::Collective collective) {
     case dnn::Collective::reduce_scatter:
       return collective::Operation::reduce_scatter;
     case dnn::Collective::all_to_all:
+    case dnn::Collective::dispatch:
+    case dnn::Collective::combine:
       return collective::Operation::all_to_all;
     case dnn::Collective::send_receive:
       return collective::Operation::send_receive;
@@ -61,6 +64,19 @@ collective::Operation operation_of(dnn::Collective collective) {
       break;
   }
   bug("a collective operator without a collective");
+}
+
+Category exposed(dnn::RankGroup group) {
+  switch (group) {
+    case dnn::RankGroup::tensor:
+      return Category::exposed_tensor;
+    case dnn::RankGroup::context:
+      return Category::exposed_context;
+    case dnn::RankGroup::expert:
+    case dnn::RankGroup::expert_tensor:
+      return Category::exposed_expert;
+  }
+  bug("unknown rank group");
 }
 
 class Coster {
@@ -91,12 +107,20 @@ profile::Answer Coster::answer(const dnn::Operator& o, CostedOperator& costed) c
       return profile_.gemm(
           {o.m, o.n, o.k, o.batch, job_.precision, layout_of(o.layout), o.accumulates_fp32});
     case dnn::OperatorKind::grouped_gemm:
-      bug("experts are refused before they are costed");
+      costed.family = CostedOperator::Family::gemm;
+      return profile_.grouped_gemm({.groups = o.groups,
+                                    .rows = o.m,
+                                    .n = o.n,
+                                    .k = o.k,
+                                    .imbalance = o.imbalance,
+                                    .precision = job_.precision,
+                                    .layout = layout_of(o.layout),
+                                    .accumulates_fp32 = o.accumulates_fp32});
     case dnn::OperatorKind::attention:
       costed.family = CostedOperator::Family::attention;
       return profile_.attention({kernel_of(job_.stack.attention), o.sequences, o.query_heads,
                                  o.kv_heads, o.query_length, o.key_length, o.head_size, o.causal,
-                                 o.is_backward, job_.precision});
+                                 o.is_backward, job_.precision, o.value_head_size});
     case dnn::OperatorKind::memory_bound:
       costed.family = CostedOperator::Family::memory;
       return profile_.memory({o.bytes.value()});
@@ -115,10 +139,11 @@ CostedOperator Coster::cost(const dnn::Operator& o) {
   costed.flops = o.flops.value();
   costed.is_weight_gradient = o.is_weight_gradient;
   if (o.kind == dnn::OperatorKind::collective) {
-    costed.category = Category::exposed_tensor;
+    costed.category = exposed(o.group);
     costed.collective = operation_of(o.collective);
+    costed.group = o.group;
     costed.size = o.bytes;
-    costed.is_overlapped = o.is_overlapped && job_.stack.overlaps_tensor;
+    costed.overlapped = o.overlapped;
     return costed;
   }
   const profile::Answer a = answer(o, costed);
@@ -138,15 +163,22 @@ CostedOperator Coster::cost(const dnn::Operator& o) {
   return costed;
 }
 
-// With its weight gradients elsewhere, nothing is left that a collective could run beside.
+// Without the weight gradients, which run elsewhere, a collective has less beside it.
 void split_backward(UnitCosts& unit) {
-  for (const CostedOperator& o : unit.backward) {
+  for (std::size_t i = 0; i < unit.backward.size(); ++i) {
+    const CostedOperator& o = unit.backward[i];
     if (o.is_weight_gradient) {
       unit.backward_weight.push_back(o);
       continue;
     }
-    unit.backward_input.push_back(o);
-    unit.backward_input.back().is_overlapped = false;
+    CostedOperator& kept = unit.backward_input.emplace_back(o);
+    int left = o.overlapped;
+    for (std::size_t k = i + 1; left > 0 && k < unit.backward.size(); ++k) {
+      const CostedOperator& beside = unit.backward[k];
+      if (beside.collective && beside.group == o.group) continue;
+      if (beside.is_weight_gradient) --kept.overlapped;
+      --left;
+    }
   }
 }
 
@@ -160,9 +192,11 @@ CostedOperator timed(std::string name, Seconds duration) {
 
 JobCosts timed_costs(const TimedDnn& dnn) {
   JobCosts costs;
-  costs.layer.forward = {timed("layer forward", dnn.forward)};
-  costs.layer.backward = {timed("layer backward", dnn.backward)};
-  costs.layer.gradient_bytes = costs.layer.parameter_bytes = dnn.parameters.value();
+  UnitCosts& layer = costs.layer_kinds.emplace_back();
+  costs.kind_of_layer.assign(static_cast<std::size_t>(dnn.layers), 0);
+  layer.forward = {timed("layer forward", dnn.forward)};
+  layer.backward = {timed("layer backward", dnn.backward)};
+  layer.held.front() = {dnn.parameters.value(), dnn.parameters.value()};
   costs.embedding.forward = {timed("embedding forward", dnn.embedding_forward)};
   costs.embedding.backward = {timed("embedding backward", dnn.embedding_backward)};
   costs.head.forward = {timed("head forward", dnn.head_forward)};
@@ -179,7 +213,7 @@ JobCosts timed_costs(const TimedDnn& dnn) {
     unit.backward.pop_back();
     unit.backward.front().work += gradient.work;
   };
-  split(costs.layer, dnn.backward_weight);
+  split(layer, dnn.backward_weight);
   split(costs.embedding, Seconds(0));
   split(costs.head, dnn.head_backward_weight);
   costs.boundary = dnn.boundary;
@@ -195,8 +229,7 @@ double bytes_per_element(profile::Precision precision) {
 }  // namespace
 
 dnn::Shard shard_of(const Job& job) {
-  return {job.plan.sequence, job.plan.micro_batch, job.plan.tensor,
-          job.plan.sequence_parallel && job.plan.tensor > 1, bytes_per_element(job.precision)};
+  return plan::shard_of(job.plan, bytes_per_element(job.precision));
 }
 
 BytesPerSecond memory_capacity(const profile::Profile& profile) {
@@ -225,41 +258,139 @@ CostedOperator optimizer_cost(const Job& job, const profile::Profile& profile, d
   return total;
 }
 
-JobCosts job_costs(const Job& job, const profile::Profile& profile) {
-  if (const auto* timed_dnn = std::get_if<TimedDnn>(&job.dnn)) return timed_costs(*timed_dnn);
-  const auto& dnn = std::get<dnn::Transformer>(job.dnn);
-  const dnn::Shard shard = shard_of(job);
-  Coster coster(job, profile);
-  JobCosts costs;
-  const auto fill = [&](const dnn::LayerOperators& operators, double parameters) {
-    UnitCosts unit;
-    unit.forward = coster.cost(operators.forward);
-    unit.backward = coster.cost(operators.backward);
-    if (!unit.forward.empty())
-      unit.forward.front().host += to_picoseconds(job.stack.host_per_layer);
-    if (!unit.backward.empty()) {
-      unit.backward.front().host += to_picoseconds(job.stack.host_per_layer);
-    }
-    unit.gradient_bytes = parameters * (job.stack.gradient_fp32 ? 4 : shard.bytes_per_element);
-    unit.parameter_bytes = parameters * shard.bytes_per_element;
-    if (plan::splits_backward(job.plan)) split_backward(unit);
-    return unit;
-  };
-  const dnn::ShardParameters parameters = dnn::shard_parameters(dnn, shard, job.stack);
-  costs.layer =
-      fill(dnn::layer_operators(dnn, shard, job.stack, job.plan.recompute), parameters.layer);
-  costs.embedding = fill(dnn::embedding_operators(dnn, shard, job.stack), parameters.embedding);
-  costs.head = fill(dnn::head_operators(dnn, shard, job.stack), parameters.head);
-  const double tokens = static_cast<double>(shard.sequence) *
+namespace {
+
+// What passes between stages, of one micro-batch and rank.
+void fill_boundary(const Job& job, const dnn::Transformer& dnn, const dnn::Shard& shard,
+                   JobCosts& costs) {
+  const double tokens = static_cast<double>(shard.sequence) / shard.context *
                         static_cast<double>(shard.micro_batch) /
                         (shard.sequence_parallel ? shard.tensor : 1);
   costs.boundary = Bytes(tokens * static_cast<double>(dnn.hidden) * shard.bytes_per_element);
-  if (job.stack.pipeline_scatters && shard.tensor > 1 && !shard.sequence_parallel) {
-    costs.gathered = costs.boundary;
-    costs.boundary = costs.boundary / shard.tensor;
+  if (!job.stack.pipeline_scatters || shard.tensor == 1 || shard.sequence_parallel) return;
+  costs.gathered = costs.boundary;
+  costs.boundary = costs.boundary / shard.tensor;
+}
+
+class JobCoster {
+ public:
+  JobCoster(const Job& job, const profile::Profile& profile, int expert_rank)
+      : job_(job),
+        dnn_(std::get<dnn::Transformer>(job.dnn)),
+        shard_(shard_of(job)),
+        coster_(job, profile),
+        expert_rank_(expert_rank),
+        gradient_bytes_(job.stack.gradient_fp32 ? 4 : shard_.bytes_per_element) {}
+
+  JobCosts run();
+
+ private:
+  struct Loads {  // of a layer's experts
+    dnn::Shard shard;
+    std::shared_ptr<const std::vector<double>> of_ranks;  // none: even
+  };
+  Loads loads_of(int layer) const;
+  UnitCosts unit(const dnn::LayerOperators& operators, double parameters, double experts = 0,
+                 const std::shared_ptr<const std::vector<double>>& loads = nullptr);
+  std::vector<CostedOperator> costed(const std::vector<dnn::Operator>& operators,
+                                     const std::shared_ptr<const std::vector<double>>& loads);
+  void fill_layers(JobCosts& costs);
+
+  const Job& job_;
+  const dnn::Transformer& dnn_;
+  const dnn::Shard shard_;
+  Coster coster_;
+  const int expert_rank_;
+  const double gradient_bytes_;
+};
+
+// Experts with a capacity have as many rows whatever the routing.
+JobCoster::Loads JobCoster::loads_of(int layer) const {
+  Loads result{shard_, nullptr};
+  const plan::Routing& routing = job_.plan.routing;
+  if (routing.is_even() || dnn_.experts.capacity_factor > 0 || !dnn_.is_moe()) return result;
+  const auto ranks = plan::rank_loads(routing, dnn_.experts.count, job_.plan.expert, layer);
+  auto loads = std::make_shared<std::vector<double>>();
+  for (const plan::RankLoad& rank : ranks) loads->push_back(rank.load);
+  result.of_ranks = std::move(loads);
+  result.shard.expert_load = ranks[static_cast<std::size_t>(expert_rank_)].load;
+  result.shard.expert_imbalance = ranks[static_cast<std::size_t>(expert_rank_)].imbalance;
+  return result;
+}
+
+std::vector<CostedOperator> JobCoster::costed(
+    const std::vector<dnn::Operator>& operators,
+    const std::shared_ptr<const std::vector<double>>& loads) {
+  std::vector<CostedOperator> result = coster_.cost(operators);
+  for (std::size_t i = 0; loads && i < operators.size(); ++i) {
+    const bool is_to_experts = operators[i].collective == dnn::Collective::dispatch;
+    if (is_to_experts || operators[i].collective == dnn::Collective::combine) {
+      result[i].skew = Skew{loads, is_to_experts};
+    }
   }
-  costs.extrapolated = coster.extrapolated;
+  return result;
+}
+
+UnitCosts JobCoster::unit(const dnn::LayerOperators& operators, double parameters, double experts,
+                          const std::shared_ptr<const std::vector<double>>& loads) {
+  UnitCosts unit;
+  unit.forward = costed(operators.forward, loads);
+  unit.backward = costed(operators.backward, loads);
+  for (auto* pass : {&unit.forward, &unit.backward}) {
+    if (!pass->empty()) pass->front().host += to_picoseconds(job_.stack.host_per_layer);
+  }
+  unit.held = {{{parameters * gradient_bytes_, parameters * shard_.bytes_per_element},
+                {experts * gradient_bytes_, experts * shard_.bytes_per_element}}};
+  if (plan::splits_backward(job_.plan)) split_backward(unit);
+  return unit;
+}
+
+// Once for each kind of layer, and for each layer where popularity is drawn for it.
+void JobCoster::fill_layers(JobCosts& costs) {
+  const dnn::LayerKinds kinds = dnn::layer_kinds(dnn_);
+  const bool is_drawn =
+      !job_.plan.routing.is_even() && job_.plan.routing.draw == plan::Routing::Draw::per_layer;
+  std::map<std::size_t, std::size_t> unit_of_kind;
+  for (int layer = 0; layer < dnn_.layers; ++layer) {
+    const std::size_t index = kinds.of_layer[static_cast<std::size_t>(layer)];
+    const dnn::LayerKind& kind = kinds.kinds[index];
+    const auto [known, is_new] = unit_of_kind.try_emplace(index, costs.layer_kinds.size());
+    if (is_new || (is_drawn && kind.is_moe)) {
+      known->second = costs.layer_kinds.size();
+      const Loads loads = loads_of(layer);
+      const auto parameters = dnn::shard_parameters(dnn_, loads.shard, job_.stack, kind);
+      costs.layer_kinds.push_back(
+          unit(dnn::layer_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind),
+               parameters.layer, parameters.experts, loads.of_ranks));
+    }
+    costs.kind_of_layer.push_back(known->second);
+  }
+}
+
+JobCosts JobCoster::run() {
+  JobCosts costs;
+  fill_layers(costs);
+  const auto parameters =
+      dnn::shard_parameters(dnn_, shard_, job_.stack, dnn::prediction_kind(dnn_));
+  costs.embedding = unit(dnn::embedding_operators(dnn_, shard_, job_.stack), parameters.embedding);
+  costs.head = unit(dnn::head_operators(dnn_, shard_, job_.stack), parameters.head);
+  costs.prediction_modules = dnn_.prediction_modules;
+  if (dnn_.prediction_modules > 0) {
+    const Loads loads = loads_of(dnn_.layers);
+    costs.prediction =
+        unit(dnn::prediction_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute),
+             parameters.layer + parameters.prediction, parameters.experts, loads.of_ranks);
+  }
+  fill_boundary(job_, dnn_, shard_, costs);
+  costs.extrapolated = coster_.extrapolated;
   return costs;
+}
+
+}  // namespace
+
+JobCosts job_costs(const Job& job, const profile::Profile& profile, int expert_rank) {
+  if (const auto* timed_dnn = std::get_if<TimedDnn>(&job.dnn)) return timed_costs(*timed_dnn);
+  return JobCoster(job, profile, expert_rank).run();
 }
 
 }  // namespace sim::training

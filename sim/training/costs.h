@@ -1,6 +1,8 @@
 // Operators with their durations on one type of device, from its profile.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +13,13 @@
 
 namespace sim::training {
 
-// One operator, or one collective of the tensor group, ready for the engine.
+// An all-to-all of an expert group whose experts are not all as popular.
+struct Skew {
+  std::shared_ptr<const std::vector<double>> loads;  // [expert rank] against an even routing
+  bool is_to_experts = true;                         // that many more rows go there; or come back
+};
+
+// One operator, or one collective of a rank group, ready for the engine.
 struct CostedOperator {
   std::string name;
   Category category = Category::compute;
@@ -22,31 +30,48 @@ struct CostedOperator {
   int kernels = 1;
   // For a collective: what, and its size. `work` is zero.
   std::optional<collective::Operation> collective;
+  dnn::RankGroup group = dnn::RankGroup::tensor;
   Bytes size;
+  std::optional<Skew> skew;
   bool is_weight_gradient = false;
-  bool is_overlapped = false;  // runs beside the operators after it, up to the next collective
+  int overlapped = 0;  // operators after it, but collectives of its own group, that run beside it
   double flops = 0;
   enum class Family { gemm, attention, memory, none };
   Family family = Family::none;
   double relative_p90 = 0;
 };
 
-struct UnitCosts {  // a layer, the embedding, the head
+// Ranks that hold the same parameters: those of the data group, or of routed experts those of the
+// expert data group.
+enum class Sharers { data, expert_data };
+inline constexpr std::size_t sharers_count = 2;
+struct HeldBytes {        // of one tensor rank
+  double gradients = 0;   // as reduced
+  double parameters = 0;  // as gathered
+};
+
+struct UnitCosts {  // a layer, the embedding, the head, a module of multi-token prediction
   std::vector<CostedOperator> forward, backward;
   // The backward pass in two: all but the weight gradients, and these.
   std::vector<CostedOperator> backward_input, backward_weight;
-  double gradient_bytes = 0;   // of one tensor rank, as reduced
-  double parameter_bytes = 0;  // as gathered
+  std::array<HeldBytes, sharers_count> held{};  // [Sharers]
+  const HeldBytes& held_by(Sharers sharers) const {
+    return held[static_cast<std::size_t>(sharers)];
+  }
 };
 
 struct JobCosts {
-  UnitCosts layer, embedding, head;
+  std::vector<UnitCosts> layer_kinds;
+  std::vector<std::size_t> kind_of_layer;  // [layer]
+  UnitCosts embedding, head, prediction;
+  int prediction_modules = 0;
   Bytes boundary;  // one micro-batch's activation between stages, as each tensor rank sends it
   Bytes gathered;  // what the receiving tensor group gathers of it; 0: nothing
   std::vector<std::string> extrapolated;
 };
 
-JobCosts job_costs(const Job& job, const calibrate::profile::Profile& profile);
+// Of a rank that has this place in its expert group.
+JobCosts job_costs(const Job& job, const calibrate::profile::Profile& profile, int expert_rank);
 
 // The optimizer over so many parameters of one rank, as one operator.
 CostedOperator optimizer_cost(const Job& job, const calibrate::profile::Profile& profile,

@@ -18,10 +18,11 @@ namespace {
 class Planner {
  public:
   Planner(const plan::Plan& plan, const dnn::SoftwareStack& stack, const plan::Schedule& schedule,
-          int stage, const std::vector<std::vector<Unit>>& units)
+          int stage, const std::vector<std::vector<Unit>>& units, Sharers sharers)
       : plan_(plan),
         stack_(stack),
         schedule_(schedule),
+        sharers_(sharers),
         passes_(schedule.passes[static_cast<std::size_t>(stage)]),
         units_(units) {
     result_.is_concurrent.assign(passes_.size(), false);
@@ -46,6 +47,8 @@ class Planner {
   std::optional<int>& optimizer_wait(int round) {
     return result_.optimizer_waits[static_cast<std::size_t>(round)];
   }
+
+  const HeldBytes& held(const Unit& unit) const { return unit.costs->held_by(sharers_); }
 
   // Unit `position` in the order the pass runs them.
   const Unit& unit_at(const Pass& pass, int position) const {
@@ -72,6 +75,7 @@ class Planner {
   const plan::Plan& plan_;
   const dnn::SoftwareStack& stack_;
   const plan::Schedule& schedule_;
+  const Sharers sharers_;
   const std::vector<Pass>& passes_;
   const std::vector<std::vector<Unit>>& units_;
   std::vector<std::optional<int>> update_before_;  // [pass] the round of the last one
@@ -136,7 +140,7 @@ std::vector<bool> Planner::last_gradients() const {
 void Planner::reduce_at_end(Operation operation) {
   double bytes = 0;
   for (const auto& units : units_) {
-    for (const Unit& unit : units) bytes += unit.costs->gradient_bytes;
+    for (const Unit& unit : units) bytes += held(unit).gradients;
   }
   if (bytes == 0) return;
   std::vector<int> last(static_cast<std::size_t>(schedule_.rounds), 0);  // [round] pass
@@ -184,7 +188,7 @@ void Planner::reduce_pass(int pass_index, Operation operation) {
   const int count = static_cast<int>(units_of(pass).size());
   double bytes = 0;
   for (int u = 0; u < count; ++u) {
-    bytes += unit_at(pass, u).costs->gradient_bytes;
+    bytes += held(unit_at(pass, u)).gradients;
     const bool is_full = stack_.bucket.value() > 0 && bytes >= stack_.bucket.value();
     if (bytes == 0 || (!is_full && u + 1 < count)) continue;
     result_.hooks.push_back({pass_index, u, std::nullopt, result_.events});
@@ -202,7 +206,7 @@ void Planner::gather_before_forward() {
     if (pass.kind != Pass::Kind::forward) continue;
     if (!seen.insert({round_of(pass), pass.virtual_stage}).second) continue;
     for (int u = 0; u < static_cast<int>(units_of(pass).size()); ++u) {
-      const double bytes = unit_at(pass, u).costs->parameter_bytes;
+      const double bytes = held(unit_at(pass, u)).parameters;
       if (bytes == 0) continue;
       issue(i, {Operation::all_gather, bytes, std::nullopt,
                 update_before_[static_cast<std::size_t>(i)], "gather parameters"});
@@ -218,7 +222,7 @@ void Planner::gather_before_forward() {
 void Planner::gather_after_optimizer() {
   double bytes = 0;
   for (const auto& units : units_) {
-    for (const Unit& unit : units) bytes += unit.costs->parameter_bytes;
+    for (const Unit& unit : units) bytes += held(unit).parameters;
   }
   if (bytes == 0) return;
   std::optional<int> gathered;
@@ -248,7 +252,7 @@ void Planner::shard_fully() {
     bool is_first = true;
     for (int u = 0; u < static_cast<int>(units_of(pass).size()); ++u) {
       const Unit& unit = unit_at(pass, u);
-      if (unit.costs->parameter_bytes == 0) continue;
+      if (held(unit).parameters == 0) continue;
       // The unit just ran forward, its parameters are still whole.
       const bool is_kept =
           pass.is_backward() && std::exchange(is_first, false) && i > 0 &&
@@ -263,8 +267,8 @@ void Planner::shard_fully() {
   result_.events = count;
   const auto scatter = [&](int q) {
     const Visit& v = visits[static_cast<std::size_t>(q)];
-    result_.operations.push_back({Operation::reduce_scatter, v.what->costs->gradient_bytes, q,
-                                  std::nullopt, "reduce gradients"});
+    result_.operations.push_back(
+        {Operation::reduce_scatter, held(*v.what).gradients, q, std::nullopt, "reduce gradients"});
     optimizer_wait(round_of(pass_at(v.pass))) = last_operation();
   };
   for (int q = 0; q < count; ++q) {
@@ -279,8 +283,8 @@ void Planner::shard_fully() {
             update;
     if (has_scatter && is_new_round) scatter(q - 1);
     if (v.gathers) {
-      DataOperation gather{Operation::all_gather, v.what->costs->parameter_bytes, std::nullopt,
-                           update, "gather parameters"};
+      DataOperation gather{Operation::all_gather, held(*v.what).parameters, std::nullopt, update,
+                           "gather parameters"};
       const int starts_after = q - 1 - stack_.prefetch_layers;
       if (starts_after >= 0) gather.event = starts_after;
       result_.operations.push_back(gather);
@@ -296,14 +300,21 @@ void Planner::shard_fully() {
 
 DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
                    const plan::Schedule& schedule, int stage,
-                   const std::vector<std::vector<Unit>>& units) {
-  if (plan.data == 1 && schedule.arrangement != plan::Arrangement::both_ways) {
+                   const std::vector<std::vector<Unit>>& units, Sharers sharers) {
+  const int count = sharers == Sharers::data ? plan.sharers() : plan.expert_sharers();
+  const bool holds_any = std::any_of(units.begin(), units.end(), [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const Unit& unit) {
+      return unit.costs->held_by(sharers).gradients > 0;
+    });
+  });
+  const bool is_alone = count == 1 && schedule.arrangement != plan::Arrangement::both_ways;
+  if (is_alone || !holds_any) {
     DataPlan nothing;
     nothing.is_concurrent.assign(schedule.passes[static_cast<std::size_t>(stage)].size(), false);
     nothing.optimizer_waits.resize(static_cast<std::size_t>(schedule.rounds));
     return nothing;
   }
-  return Planner(plan, stack, schedule, stage, units).run();
+  return Planner(plan, stack, schedule, stage, units, sharers).run();
 }
 
 }  // namespace sim::training

@@ -2,6 +2,8 @@
 // for it.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,23 @@ struct DataPlan {
   std::vector<bool> is_concurrent;  // [pass] data traffic may be in progress during it
 };
 
+// Of both groups that hold the same parameters; each has a stream of its own.
+struct StageDataPlan {
+  std::array<DataPlan, sharers_count> by_sharers;  // [Sharers]
+
+  const DataPlan& of(Sharers sharers) const {
+    return by_sharers[static_cast<std::size_t>(sharers)];
+  }
+  // Events of the data group come first.
+  int first_event(Sharers sharers) const {
+    return sharers == Sharers::data ? 0 : by_sharers.front().events;
+  }
+  int events() const { return by_sharers.front().events + by_sharers.back().events; }
+  bool is_concurrent(std::size_t pass) const {
+    return by_sharers.front().is_concurrent[pass] || by_sharers.back().is_concurrent[pass];
+  }
+};
+
 // A unit of one virtual stage, in forward order.
 struct Unit {
   const UnitCosts* costs = nullptr;
@@ -48,6 +67,6 @@ struct Unit {
 // are reduced at the end.
 DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
                    const plan::Schedule& schedule, int stage,
-                   const std::vector<std::vector<Unit>>& units);
+                   const std::vector<std::vector<Unit>>& units, Sharers sharers = Sharers::data);
 
 }  // namespace sim::training

@@ -17,6 +17,15 @@ void add_numbers(std::string& key, std::initializer_list<std::int64_t> numbers) 
   }
 }
 
+std::pair<const Path*, TransferCost> cost_of(const Communicator& group, const GroupStep& step) {
+  if (step.skew) return group.skewed(step.size, *step.skew);
+  if (step.operation != collective::Operation::send_receive) {
+    return group.cost(step.operation, step.size);
+  }
+  const Path& shift = group.shift();
+  return {&shift, transfer_cost(shift, step.size)};
+}
+
 }  // namespace
 
 // One slot a stage; each lane reserves the devices that it has in the group.
@@ -85,8 +94,8 @@ StreamId JobBuilder::group_stream(const GroupSpec& spec) {
   add_numbers(key, {static_cast<std::int64_t>(members.slots.size()), reserve});
   std::vector<TransferCost> costs;
   std::vector<std::int32_t> footprint;  // [step]
-  for (const TensorStep& step : spec.steps) {
-    const auto [path, cost] = spec.group->cost(step.operation, step.size);
+  for (const GroupStep& step : spec.steps) {
+    const auto [path, cost] = cost_of(*spec.group, step);
     costs.push_back(cost);
     footprint.push_back(footprint_of(path));
     add_numbers(key, {cost.lag, cost.work, cost.amount, footprint.back()});

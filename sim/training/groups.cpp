@@ -1,4 +1,5 @@
-// Streams of rank groups: tensor, data and embedding collectives, and transfers between stages.
+// Streams of rank groups: tensor, context, expert, data and embedding collectives, and transfers
+// between stages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +19,9 @@ void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs,
       .owner = lane.ranks.front(),
       .key = "tensor " + key,
       .group = tensor_[static_cast<std::size_t>(index)].get(),
-      .steps = programs.tensor_steps,
-      .milestones = [this](std::size_t step, int stage) -> std::vector<int> {
-        return {milestones_of(stage).tensor_base() + static_cast<int>(step)};
+      .steps = programs.steps_of(dnn::RankGroup::tensor),
+      .milestones = [&programs](std::size_t step, int) -> std::vector<int> {
+        return {programs.steps_of(dnn::RankGroup::tensor)[step].milestone};
       },
       .transfer = Category::exposed_tensor,
       .late = Category::wait,
@@ -39,9 +40,58 @@ void JobBuilder::make_unmerged_tensor_streams() {
     if (lane.is_merged || !tensor_[i] || tensor_stream_[i] >= 0) continue;
     const std::string key = lane_key(static_cast<int>(i));
     const LanePrograms& programs = made_.at(key);
-    if (!programs.tensor_steps.empty()) {
+    if (!programs.steps_of(dnn::RankGroup::tensor).empty()) {
       make_tensor_stream(static_cast<int>(i), programs, key);
     }
+  }
+}
+
+std::vector<int> JobBuilder::members_beside(dnn::RankGroup group, int rank) const {
+  switch (group) {
+    case dnn::RankGroup::tensor:
+      return grid_.group(plan::Dimension::tensor, rank);
+    case dnn::RankGroup::context:
+      return grid_.group(plan::Dimension::context, rank);
+    case dnn::RankGroup::expert:
+      return grid_.group(plan::ExpertDimension::expert, rank);
+    case dnn::RankGroup::expert_tensor:
+      return grid_.group(plan::ExpertDimension::tensor, rank);
+  }
+  bug("unknown rank group");
+}
+
+// A lane can have ranks in several such groups; it waits for all of them.
+void JobBuilder::make_shared_streams(dnn::RankGroup group) {
+  const char* const names[] = {"tensor", "context", "expert", "expert tensor"};
+  const char* const name = names[static_cast<std::size_t>(group)];
+  auto& streams = shared_streams_[static_cast<std::size_t>(group)];
+  streams.resize(result_.lanes.size());
+  for (const int rank : ranks_) {
+    const Lane& lane = result_.lanes[static_cast<std::size_t>(lane_at(rank))];
+    const auto& steps = made_.at(lane_key(lane_at(rank))).steps_of(group);
+    if (steps.empty()) continue;
+    const std::vector<int> members = members_beside(group, rank);
+    if (*std::min_element(members.begin(), members.end()) != rank) continue;
+    const Communicator communicator(cluster_, profile(rank), devices(members));
+    const Category category = steps.front().category;
+    const StreamId stream = group_stream({
+        .name = fmt::format("{} group of rank {}", name, rank),
+        .owner = rank,
+        .key = fmt::format("{} {}", name, lane.stage),
+        .group = &communicator,
+        .steps = steps,
+        .milestones = [&steps](std::size_t step, int) -> std::vector<int> {
+          return {steps[step].milestone};
+        },
+        .transfer = category,
+        .late = Category::wait,
+        .bearers_of = bearers_for(rank),
+    });
+    for (const int member : members) {
+      auto& known = streams[static_cast<std::size_t>(lane_at(member))];
+      if (std::find(known.begin(), known.end(), stream) == known.end()) known.push_back(stream);
+    }
+    if (is_recorded(lane)) record(stream, lane_at(rank), name);
   }
 }
 
@@ -52,7 +102,7 @@ bool JobBuilder::sends(const Lane& lane, const Pass& pass, bool to_next) const {
 
 network::Program JobBuilder::send_program(const Lane& lane, bool to_next, const TransferCost& cost,
                                           std::int64_t reserve) const {
-  const Milestones m(schedule_, 0);
+  const Milestones m(schedule_, 0, 0);
   ProgramWriter writer;
   for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(lane.stage)]) {
     if (!sends(lane, pass, to_next)) continue;
@@ -149,64 +199,80 @@ void JobBuilder::make_pipeline() {
   }
 }
 
-void JobBuilder::make_data_stream(const std::vector<int>& ranks, int stage) {
-  const DataPlan& data = data_plans_[static_cast<std::size_t>(stage)];
-  std::vector<TensorStep> steps;
-  for (const DataOperation& operation : data.operations) {
+void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks, int stage) {
+  const StageDataPlan& data = data_plans_[static_cast<std::size_t>(stage)];
+  const auto& operations = data.of(sharers).operations;
+  std::vector<GroupStep> steps;
+  for (const DataOperation& operation : operations) {
     steps.push_back(
         {operation.operation, Bytes(operation.bytes), operation.label, Category::exposed_data});
   }
-  const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
-  const Communicator group = is_both
+  const Communicator group = plan_.replicas.are_all_kept()
                                  ? Communicator(cluster_, profile(ranks.front()), devices(ranks))
                                  : data_communicator(plan_, ranks.front());
+  const char* const name = sharers == Sharers::data ? "data" : "expert data";
   const StreamId stream = group_stream({
-      .name = fmt::format("data group of rank {}", ranks.front()),
+      .name = fmt::format("{} group of rank {}", name, ranks.front()),
       .owner = ranks.front(),
-      .key = fmt::format("data {}", stage),
+      .key = fmt::format("{} {}", name, stage),
       .group = &group,
       .steps = steps,
       .milestones =
           [&](std::size_t step, int member_stage) {
-            const DataOperation& operation = data.operations[step];
+            const DataOperation& operation = operations[step];
             const Milestones m = milestones_of(member_stage);
             std::vector<int> waits;
-            if (operation.event) waits.push_back(m.event(*operation.event));
+            if (operation.event) {
+              waits.push_back(m.event(data.first_event(sharers) + *operation.event));
+            }
             if (operation.update) waits.push_back(m.optimizer_done(*operation.update));
             return waits;
           },
       .bearers_of = bearers_of_ring(),
   });
   bool has_record = false;
+  auto& streams = data_streams_[static_cast<std::size_t>(sharers)];
   for (const int rank : ranks) {
     const int lane = lane_at(rank);
-    data_streams_[static_cast<std::size_t>(lane)].push_back(stream);
+    auto& known = streams[static_cast<std::size_t>(lane)];
+    if (known.empty() || known.back() != stream) known.push_back(stream);
     const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
     if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
-    record(stream, lane, "data");
+    record(stream, lane, name);
     has_record = true;
   }
 }
 
-void JobBuilder::make_data() {
-  data_streams_.resize(result_.lanes.size());
+// Simulated ranks that hold the same parameters, ascending.
+std::vector<int> JobBuilder::sharers_of(Sharers sharers, int rank) const {
+  if (sharers == Sharers::expert_data) return grid_.group(plan::ExpertDimension::data, rank);
+  if (job_.plan.context > 1) return grid_.sharers(rank);
+  return along_data(rank, plan_.replicas.kept());
+}
+
+void JobBuilder::make_data_streams(Sharers sharers) {
+  data_streams_[static_cast<std::size_t>(sharers)].resize(result_.lanes.size());
   const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
-  if (job_.plan.data == 1 && !is_both) return;
   for (const int first : ranks_) {
     plan::Coordinates c = grid_.coordinates(first);
-    if (c.data != 0) continue;
     const int stage = c.pipeline;
-    if (data_plans_[static_cast<std::size_t>(stage)].operations.empty()) continue;
-    std::vector<int> ranks = along_data(first, plan_.replicas.kept());
+    if (data_plans_[static_cast<std::size_t>(stage)].of(sharers).operations.empty()) continue;
+    std::vector<int> ranks = sharers_of(sharers, first);
+    if (*std::min_element(ranks.begin(), ranks.end()) != first) continue;
     if (is_both) {
       // The other copies of its parts are on the stage at the same place from the other end.
       c.pipeline = job_.plan.stages - 1 - stage;
       if (c.pipeline <= stage) continue;
-      const std::vector<int> others = along_data(grid_.rank(c), plan_.replicas.kept());
+      const std::vector<int> others = sharers_of(sharers, grid_.rank(c));
       ranks.insert(ranks.end(), others.begin(), others.end());
     }
-    make_data_stream(ranks, stage);
+    make_data_stream(sharers, ranks, stage);
   }
+}
+
+void JobBuilder::make_data() {
+  make_data_streams(Sharers::data);
+  make_data_streams(Sharers::expert_data);
 }
 
 // The first and the last stage hold copies of a tied embedding; their gradients are added.
@@ -219,10 +285,10 @@ void JobBuilder::make_embedding() {
     c.pipeline = job_.plan.stages - 1;
     const int other = grid_.rank(c);
     const Communicator group(cluster_, profile(rank), {rank, other});
-    const std::vector<TensorStep> steps(
-        static_cast<std::size_t>(schedule_.rounds),
-        {collective::Operation::all_reduce, Bytes(costs(rank).embedding.gradient_bytes),
-         "reduce embedding gradients", Category::exposed_pipeline});
+    const double gradients = costs(rank).embedding.held_by(Sharers::data).gradients;
+    const std::vector<GroupStep> steps(static_cast<std::size_t>(schedule_.rounds),
+                                       {collective::Operation::all_reduce, Bytes(gradients),
+                                        "reduce embedding gradients", Category::exposed_pipeline});
     const StreamId stream = group_stream({
         .name = fmt::format("embedding group of rank {}", rank),
         .owner = rank,

@@ -1,6 +1,7 @@
 // The builder of a job's streams; its parts are in lanes.cpp, groups.cpp and job_system.cpp.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,7 +44,7 @@ class JobBuilder {
     int owner = 0;
     std::string key;  // of the program, with what else it depends on
     const Communicator* group = nullptr;
-    std::span<const TensorStep> steps;
+    std::span<const GroupStep> steps;
     // Milestones of a member's lane that a step waits for.
     std::function<std::vector<int>(std::size_t step, int stage)> milestones;
     Category transfer = Category::other, late = Category::other;
@@ -56,6 +58,7 @@ class JobBuilder {
   };
 
   const Profile& profile(int rank) const { return profile_of(job_, rank); }
+  int expert_rank(int rank) const;
   const JobCosts& costs(int rank);
   plan::PassTimes pass_times();
   void make_stages();
@@ -81,6 +84,7 @@ class JobBuilder {
                                                   const Communicator* tensor);
   std::string lane_key(int lane);
   const std::string& signature(const Communicator& group);
+  double optimized_parameters(const std::vector<std::vector<Unit>>& units) const;
   LanePrograms programs_of(int lane, LaneJitter* jitter);
   bool has_draws(const Lane& lane) const { return job_.jitter.is_on() && lane.size == 1; }
   void count_merged(int lane, const LanePrograms& programs);
@@ -88,6 +92,8 @@ class JobBuilder {
   std::int32_t compute_program(int lane, const std::string& key, LanePrograms& programs);
   void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
   void make_unmerged_tensor_streams();
+  std::vector<int> members_beside(dnn::RankGroup group, int rank) const;
+  void make_shared_streams(dnn::RankGroup group);
   void make_pipeline();
   network::Program send_program(const Lane& lane, bool to_next, const TransferCost& cost,
                                 std::int64_t reserve) const;
@@ -98,7 +104,9 @@ class JobBuilder {
   int rank_beside(int rank, bool next) const;
   void make_send(int lane, bool to_next);
   void make_data();
-  void make_data_stream(const std::vector<int>& ranks, int stage);
+  std::vector<int> sharers_of(Sharers sharers, int rank) const;
+  void make_data_streams(Sharers sharers);
+  void make_data_stream(Sharers sharers, const std::vector<int>& ranks, int stage);
   void make_embedding();
   void connect();
   void make_finish_lines();
@@ -129,9 +137,11 @@ class JobBuilder {
   SystemBuilder builder_;
   JobSystem result_;
   plan::Schedule schedule_;
-  std::vector<DataPlan> data_plans_;  // [stage]
-  std::vector<int> layers_;           // [part of the dnn]
-  std::map<std::pair<int, std::string>, std::vector<std::vector<Unit>>> units_;
+  std::vector<StageDataPlan> data_plans_;  // [stage]
+  std::vector<int> shared_collectives_;    // [stage]
+  std::vector<int> layers_;                // [part of the dnn]
+  // By stage, type of device and expert rank.
+  std::map<std::tuple<int, std::string, int>, std::vector<std::vector<Unit>>> units_;
   ReplicaPlan plan_;
   std::vector<int> ranks_;  // that are simulated, ascending
   std::unordered_map<int, int> lane_of_rank_;
@@ -139,7 +149,10 @@ class JobBuilder {
   std::vector<std::shared_ptr<const Communicator>> tensor_;  // [lane]
   std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
   std::vector<std::int32_t> send_next_, send_previous_;      // [lane]
-  std::vector<std::vector<StreamId>> data_streams_, embedding_streams_;  // [lane]
+  std::vector<std::vector<StreamId>> embedding_streams_;     // [lane]
+  std::array<std::vector<std::vector<StreamId>>, sharers_count> data_streams_;  // [Sharers][lane]
+  // [RankGroup][lane] of groups that may join several lanes.
+  std::array<std::vector<std::vector<StreamId>>, rank_group_count> shared_streams_;
   // By the places of a group in a host of some type; or, without a type, its devices.
   std::map<std::pair<const topology::HostType*, std::vector<int>>, std::string> signatures_;
   std::map<std::string, LanePrograms> made_;  // by lane_key

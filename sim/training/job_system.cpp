@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "sim/training/disturbance.h"
 #include "sim/training/job_builder.h"
@@ -13,7 +14,8 @@
 namespace sim::training {
 
 Milestones JobBuilder::milestones_of(int stage) const {
-  return {schedule_, data_plans_[static_cast<std::size_t>(stage)].events};
+  const auto index = static_cast<std::size_t>(stage);
+  return {schedule_, data_plans_[index].events(), shared_collectives_[index]};
 }
 
 bool JobBuilder::is_recorded(const Lane& lane) const {
@@ -75,7 +77,16 @@ void JobBuilder::connect() {
     slots[slot_to_previous] = {some(send_previous_[i]), Category::exposed_pipeline,
                                Category::exposed_pipeline};
     slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
-    slots[slot_data] = {all(data_streams_[i]), Category::exposed_data, Category::wait};
+    slots[slot_data] = {all(data_streams_.front()[i]), Category::exposed_data, Category::wait};
+    slots[slot_expert_data] = {all(data_streams_.back()[i]), Category::exposed_data,
+                               Category::wait};
+    for (const auto& [group, slot, category] :
+         {std::tuple(dnn::RankGroup::context, slot_context, Category::exposed_context),
+          {dnn::RankGroup::expert, slot_expert, Category::exposed_expert},
+          {dnn::RankGroup::expert_tensor, slot_expert_tensor, Category::exposed_expert}}) {
+      slots[slot] = {all(shared_streams_[static_cast<std::size_t>(group)][i]), category,
+                     Category::wait};
+    }
     slots[slot_host] = {some(host_stream_[i]), Category::host, Category::host};
     slots[slot_embedding] = {all(embedding_streams_[i]), Category::exposed_pipeline,
                              Category::bubble};

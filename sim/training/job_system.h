@@ -47,7 +47,8 @@ struct JobSystem {
   std::vector<std::int64_t> alike;         // [resource] how many it stands for
   std::vector<std::int64_t> most_through;  // [resource] SystemBuilder::most_through()
   std::vector<Int128> amounts;             // [resource] through it in one iteration, in 10^-6 bytes
-  std::map<std::string, JobCosts> costs;   // by device type
+  // By type of device and, where the routing is not even, rank in the expert group.
+  std::map<std::pair<std::string, int>, JobCosts> costs;
   std::vector<std::string> extrapolated;
   // Of each replica, where those with draws stand for all; empty: every replica has its own.
   std::vector<FinishLine> finish_lines;

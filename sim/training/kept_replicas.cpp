@@ -49,7 +49,8 @@ bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
   }
   return std::all_of(groups.begin(), groups.end(), [&](const plan::Coordinates& c) {
     const Communicator group = data_communicator(plan, grid_.rank(c));
-    const auto& operations = data_plans_[static_cast<std::size_t>(c.pipeline)].operations;
+    const auto& operations =
+        data_plans_[static_cast<std::size_t>(c.pipeline)].of(Sharers::data).operations;
     return std::all_of(operations.begin(), operations.end(), [&](const DataOperation& o) {
       return group.is_ring(o.operation, Bytes(o.bytes));
     });
@@ -57,10 +58,13 @@ bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
 }
 
 void JobBuilder::choose_replicas() {
-  // Two copies of a part are reduced over two stages: no ring of replicas alone.
-  const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
+  // Two copies of a part are reduced over two stages, context ranks with the replicas, and experts
+  // over ranks of their own: no ring of replicas alone.
+  const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
+  const bool is_other = schedule_.arrangement == plan::Arrangement::both_ways ||
+                        job_.plan.context > 1 || (dnn && dnn->is_moe());
   plan_ = replica_plan(job_, grid_, may_be_uneven_);
-  if (is_both || (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_))) {
+  if (is_other || (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_))) {
     plan_ = {};
     plan_.replicas = fold::Replicas::all(job_.plan.data);
   }

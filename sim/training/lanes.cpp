@@ -3,21 +3,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/training/job_builder.h"
+#include "sim/training/segment.h"
 
 namespace sim::training {
 
+// Ranks that have other experts have other rows where the routing is not even.
+int JobBuilder::expert_rank(int rank) const {
+  if (job_.plan.routing.is_even()) return 0;
+  return grid_.coordinate(plan::ExpertDimension::expert, rank);
+}
+
 const JobCosts& JobBuilder::costs(int rank) {
   const std::string type(cluster_.device(rank).device_type);
-  auto found = result_.costs.find(type);
-  if (found == result_.costs.end()) {
-    found = result_.costs.emplace(type, job_costs(job_, profile(rank))).first;
-    for (const std::string& name : found->second.extrapolated) {
-      result_.extrapolated.push_back(fmt::format("{}: {}", type, name));
-    }
+  const auto [entry, is_new] = result_.costs.try_emplace({type, expert_rank(rank)});
+  if (!is_new) return entry->second;
+  entry->second = job_costs(job_, profile(rank), expert_rank(rank));
+  for (const std::string& name : entry->second.extrapolated) {
+    std::string text = fmt::format("{}: {}", type, name);
+    auto& all = result_.extrapolated;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
-  return found->second;
+  return entry->second;
 }
 
 // A stage's share of a device that a collective kernel holds.
@@ -30,26 +39,32 @@ double JobBuilder::collective_share(int rank) const {
 
 bool JobBuilder::has_embedding_reduction() const {
   const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
-  return dnn && dnn->tied_embedding && schedule_.arrangement != plan::Arrangement::both_ways &&
+  const bool has_copy = dnn && (dnn->tied_embedding || dnn->prediction_modules > 0);
+  return has_copy && schedule_.arrangement != plan::Arrangement::both_ways &&
          schedule_.stage_of(0, 0) != schedule_.stage_of(schedule_.parts() - 1, 0);
 }
 
 const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
   const std::string type(cluster_.device(rank).device_type);
-  const auto key = std::make_pair(stage, type);
+  const auto key = std::make_tuple(stage, type, expert_rank(rank));
   const auto found = units_.find(key);
   if (found != units_.end()) return found->second;
   const JobCosts& c = costs(rank);
   std::vector<std::vector<Unit>> result;
-  int layer = 0;
+  int number = 0;
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
-    const int part = schedule_.part(stage, v);
+    const auto part = static_cast<std::size_t>(schedule_.part(stage, v));
+    auto layer = static_cast<std::size_t>(
+        std::accumulate(layers_.begin(), layers_.begin() + static_cast<std::ptrdiff_t>(part), 0));
     std::vector<Unit> list;
     if (part == 0) list.push_back({&c.embedding, "embedding"});
-    for (int l = 0; l < layers_[static_cast<std::size_t>(part)]; ++l) {
-      list.push_back({&c.layer, fmt::format("layer {}", layer++)});
+    for (int l = 0; l < layers_[part]; ++l) {
+      list.push_back({&c.layer_kinds[c.kind_of_layer[layer++]], fmt::format("layer {}", number++)});
     }
-    if (part == schedule_.parts() - 1) list.push_back({&c.head, "head"});
+    if (part + 1 == static_cast<std::size_t>(schedule_.parts())) {
+      for (int m = 0; m < c.prediction_modules; ++m) list.push_back({&c.prediction, "prediction"});
+      list.push_back({&c.head, "head"});
+    }
     result.push_back(std::move(list));
   }
   return units_.emplace(key, std::move(result)).first->second;
@@ -61,16 +76,18 @@ plan::PassTimes JobBuilder::pass_times() {
                           job_.plan.schedule == plan::ScheduleKind::zb_2p;
   if (!is_planned) return {};
   const JobCosts& c = costs(0);
-  const auto sum = [](const std::vector<CostedOperator>& operators) {
+  // Of all layers, over the stages.
+  const auto of_stage = [&](std::vector<CostedOperator> UnitCosts::*pass) {
     double total = 0;
-    for (const CostedOperator& o : operators) total += static_cast<double>(o.work);
-    return total;
+    for (const std::size_t kind : c.kind_of_layer) {
+      for (const CostedOperator& o : c.layer_kinds[kind].*pass) {
+        total += static_cast<double>(o.work);
+      }
+    }
+    return total / job_.plan.stages;
   };
-  double layers = 0;
-  for (const int count : layers_) layers += count;
-  const double of_stage = layers / job_.plan.stages;
-  return {of_stage * sum(c.layer.forward), of_stage * sum(c.layer.backward_input),
-          of_stage * sum(c.layer.backward_weight), 0};
+  return {of_stage(&UnitCosts::forward), of_stage(&UnitCosts::backward_input),
+          of_stage(&UnitCosts::backward_weight), 0};
 }
 
 void JobBuilder::make_stages() {
@@ -83,7 +100,13 @@ void JobBuilder::make_stages() {
   result_.pipelining = {schedule_.flushes, schedule_.staleness, schedule_.weight_versions};
   for (int stage = 0; stage < job_.plan.stages; ++stage) {
     const int rank = grid_.rank({0, 0, 0, stage});
-    data_plans_.push_back(data_plan(job_.plan, job_.stack, schedule_, stage, units(stage, rank)));
+    const auto& list = units(stage, rank);
+    StageDataPlan& data = data_plans_.emplace_back();
+    for (const Sharers sharers : {Sharers::data, Sharers::expert_data}) {
+      data.by_sharers[static_cast<std::size_t>(sharers)] =
+          data_plan(job_.plan, job_.stack, schedule_, stage, list, sharers);
+    }
+    shared_collectives_.push_back(shared_collectives(schedule_, stage, list));
   }
 }
 
@@ -158,10 +181,13 @@ void JobBuilder::make_lanes() {
           std::make_shared<const Communicator>(cluster_, profile(group.front()), devices(group));
     }
     const auto type = [&](int rank) { return cluster_.device(rank).device_type; };
-    const bool is_uniform = std::all_of(
-        group.begin(), group.end(), [&](int rank) { return type(rank) == type(group.front()); });
+    const bool is_uniform = std::all_of(group.begin(), group.end(), [&](int rank) {
+      return type(rank) == type(group.front()) && expert_rank(rank) == expert_rank(group.front());
+    });
     // With draws, the slowest of a group with a disturbed device is not known before.
-    const bool is_mixed = job_.jitter.is_on() && is_any_disturbed(group);
+    // Nor do ranks that collectives of other groups hold up by themselves run in lockstep.
+    const bool has_others = shared_collectives_[static_cast<std::size_t>(stage)] > 0;
+    const bool is_mixed = (job_.jitter.is_on() || has_others) && is_any_disturbed(group);
     const bool is_merged = group.size() > 1 && job_.fidelity == Fidelity::segments && is_uniform &&
                            !is_mixed && constant_capacity(group, tensor.get());
     if (is_merged) {
@@ -183,8 +209,8 @@ std::string JobBuilder::lane_key(int index) {
   const auto& tensor = tensor_[static_cast<std::size_t>(index)];
   const std::string_view type = cluster_.device(lane.ranks.front()).device_type;
   const auto capacity = constant_capacity(lane.ranks, tensor.get());
-  std::string key = fmt::format("{} {} {} {}", lane.stage, type, lane.is_merged,
-                                job_.fidelity == Fidelity::operators || !capacity);
+  std::string key = fmt::format("{} {} {} {} {}", lane.stage, type, expert_rank(lane.ranks.front()),
+                                lane.is_merged, job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
   if (tensor) key += " " + signature(*tensor);
   key += fmt::format(" {} {}", receive_cost(index, false), receive_cost(index, true));
@@ -208,6 +234,20 @@ const std::string& JobBuilder::signature(const Communicator& group) {
   return entry->second;
 }
 
+// Parameters that one rank of a stage updates.
+double JobBuilder::optimized_parameters(const std::vector<std::vector<Unit>>& units) const {
+  const double per_parameter = job_.stack.gradient_fp32 ? 4 : shard_of(job_).bytes_per_element;
+  double shared = 0, experts = 0;
+  for (const auto& list : units) {
+    for (const Unit& unit : list) {
+      shared += unit.costs->held_by(Sharers::data).gradients / per_parameter;
+      experts += unit.costs->held_by(Sharers::expert_data).gradients / per_parameter;
+    }
+  }
+  if (job_.plan.sharding == plan::Sharding::none) return shared + experts;
+  return shared / job_.plan.sharers() + experts / job_.plan.expert_sharers();
+}
+
 LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const int rank = lane.ranks.front();
@@ -217,14 +257,9 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   input.stage = lane.stage;
   input.units = &units(lane.stage, rank);
   input.data = &data_plans_[static_cast<std::size_t>(lane.stage)];
+  input.shared_collectives = shared_collectives_[static_cast<std::size_t>(lane.stage)];
   input.tensor = tensor_[static_cast<std::size_t>(index)].get();
-  double parameters = 0;
-  const double per_parameter = job_.stack.gradient_fp32 ? 4 : shard_of(job_).bytes_per_element;
-  for (const auto& list : *input.units) {
-    for (const Unit& unit : list) parameters += unit.costs->gradient_bytes / per_parameter;
-  }
-  if (job_.plan.sharding != plan::Sharding::none) parameters /= job_.plan.data * job_.plan.context;
-  input.optimizer = optimizer_cost(job_, profile(rank), parameters);
+  input.optimizer = optimizer_cost(job_, profile(rank), optimized_parameters(*input.units));
   const bool is_alone = input.tensor && lane.ranks.size() == 1;
   const auto capacity = constant_capacity(lane.ranks, input.tensor);
   if (capacity) input.capacity = *capacity;
@@ -300,9 +335,14 @@ void JobBuilder::make_compute() {
       builder_.stream(host_stream_[i]).size = lane.size;
       builder_.set_slots(host_stream_[i], {{{{lane.compute}}, Category::other, Category::other}});
     }
-    if (!programs.tensor_steps.empty() && lane.is_merged) make_tensor_stream(index, programs, key);
+    const bool has_tensor_steps = !programs.steps_of(dnn::RankGroup::tensor).empty();
+    if (has_tensor_steps && lane.is_merged) make_tensor_stream(index, programs, key);
   }
   make_unmerged_tensor_streams();
+  for (const auto group :
+       {dnn::RankGroup::context, dnn::RankGroup::expert, dnn::RankGroup::expert_tensor}) {
+    make_shared_streams(group);
+  }
 }
 
 }  // namespace sim::training

@@ -47,8 +47,47 @@ Picoseconds overlapped(const LaneInput& in, Picoseconds communication, Picosecon
   return compute <= done ? communication : communication + (compute - done);
 }
 
-Segment measured_segment(const LaneInput& in, const Pass& p, bool has_host) {
-  const int count = unit_count(in, p);
+std::vector<Piece> pieces(const LaneInput& in, const Pass& pass) {
+  std::vector<Piece> result;
+  int beside = 0;  // operators that run beside a collective
+  const auto append = [&](const CostedOperator& o, bool is_merged) {
+    if (result.empty() || result.back().is_merged != is_merged) result.push_back({{}, is_merged});
+    result.back().run.push_back(&o);
+  };
+  for (int u = 0; u < unit_count(in, pass); ++u) {
+    for (const CostedOperator& o : operators_of(in, pass, u)) {
+      if (o.collective && !is_of_lane(o)) {
+        append(o, false);
+        beside = std::max(beside, o.overlapped);
+        continue;
+      }
+      append(o, beside == 0);
+      beside = std::max(beside - 1, 0);
+    }
+  }
+  return result;
+}
+
+int shared_collectives(const plan::Schedule& schedule, int stage,
+                       const std::vector<std::vector<Unit>>& units) {
+  LaneInput in;
+  in.units = &units;
+  std::map<std::pair<Pass::Kind, int>, int> counts;  // by virtual stage
+  int result = 0;
+  for (const Pass& pass : schedule.passes[static_cast<std::size_t>(stage)]) {
+    if (pass.kind == Pass::Kind::update) continue;
+    const auto [entry, is_new] = counts.try_emplace({pass.kind, pass.virtual_stage}, 0);
+    for (int u = 0; is_new && u < unit_count(in, pass); ++u) {
+      for (const CostedOperator& o : operators_of(in, pass, u)) {
+        if (o.collective && !is_of_lane(o)) ++entry->second;
+      }
+    }
+    result += entry->second;
+  }
+  return result;
+}
+
+Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_host) {
   Segment s;
   Picoseconds beside = -1;
   const auto meet = [&] {  // all its ranks wait for each other
@@ -61,32 +100,31 @@ Segment measured_segment(const LaneInput& in, const Pass& p, bool has_host) {
     if (beside == both) meet();
     beside = -1;
   };
-  for (int u = 0; u < count; ++u) {
-    for (const CostedOperator& o : operators_of(in, p, u)) {
-      s.launch.duration += o.host;
-      s.launch.kernels += o.kernels;
-      if (s.first_launch < 0) s.first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
-      s.flops.push_back(o.flops);
-      s.family[static_cast<std::size_t>(o.family)] += o.work;
-      if (o.collective) {
-        ++s.merged[{*o.collective, o.size.value()}];
-        const TransferCost cost = in.tensor->cost(*o.collective, o.size).second;
-        if (beside >= 0) close(0, Category::compute);
-        if (o.is_overlapped) {
-          beside = cost.lag + cost.work;
-        } else {
-          meet();
-          s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
-        }
-        s.tail = 0;
-        continue;
+  for (const CostedOperator* one : run) {
+    const CostedOperator& o = *one;
+    s.launch.duration += o.host;
+    s.launch.kernels += o.kernels;
+    if (s.first_launch < 0) s.first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
+    s.flops.push_back(o.flops);
+    s.family[static_cast<std::size_t>(o.family)] += o.work;
+    if (o.collective) {
+      ++s.merged[{*o.collective, o.size.value()}];
+      const TransferCost cost = in.tensor->cost(*o.collective, o.size).second;
+      if (beside >= 0) close(0, Category::compute);
+      if (o.overlapped > 0) {
+        beside = cost.lag + cost.work;
+      } else {
+        meet();
+        s.parts[static_cast<std::size_t>(Category::exposed_tensor)] += cost.lag + cost.work;
       }
-      const bool is_beside = beside >= 0;
-      const Picoseconds work = in.jitter ? in.jitter->next(alone(in, o)) : alone(in, o);
-      close(work, o.category);
-      s.tail = is_beside ? 0 : work;
-      s.tail_category = o.category;
+      s.tail = 0;
+      continue;
     }
+    const bool is_beside = beside >= 0;
+    const Picoseconds work = in.jitter ? in.jitter->next(alone(in, o)) : alone(in, o);
+    close(work, o.category);
+    s.tail = is_beside ? 0 : work;
+    s.tail_category = o.category;
   }
   if (beside >= 0) close(0, Category::compute);
   if (!has_host) s.tail = 0;

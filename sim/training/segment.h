@@ -25,9 +25,27 @@ struct Segment {
   std::map<std::pair<collective::Operation, double>, int> merged;
 };
 
+// Operators of a pass, one after the other.
+using OperatorRun = std::vector<const CostedOperator*>;
+
 // Micro-batches of a pass are alike, but for draws. `has_host`: launches take time, and the tail is
-// apart.
-Segment measured_segment(const LaneInput& in, const plan::Pass& pass, bool has_host);
+// apart. REQUIRES: collectives are of the tensor group.
+Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_host);
+
+// A part of a pass that is one step, or one that stays operators: a collective that lanes of
+// several tensor groups share, with what runs beside it.
+struct Piece {
+  OperatorRun run;
+  bool is_merged = true;
+};
+std::vector<Piece> pieces(const LaneInput& in, const plan::Pass& pass);
+
+// Of the tensor group alone: such a collective can be part of a step.
+inline bool is_of_lane(const CostedOperator& o) { return o.group == dnn::RankGroup::tensor; }
+
+// Collectives in the passes of a stage whose groups may join several lanes.
+int shared_collectives(const plan::Schedule& schedule, int stage,
+                       const std::vector<std::vector<Unit>>& units);
 
 int unit_count(const LaneInput& in, const plan::Pass& pass);
 // Of the unit that the pass comes to at this position.

@@ -71,7 +71,7 @@ TEST_CASE("context: a ring sends keys beside the attention of those that it has"
   for (const Operator& o : exchanges) {
     CHECK(o.collective == Collective::send_receive);
     CHECK(o.group == RankGroup::context);
-    CHECK(o.is_overlapped);
+    CHECK(o.overlapped == 1);
     CHECK(o.bytes.value() == 8.0 * 1024 * 1024);
   }
   const auto steps = of_kind(layer.forward, OperatorKind::attention);
@@ -85,7 +85,7 @@ TEST_CASE("context: a ring sends keys beside the attention of those that it has"
   }
   const auto back = collectives(layer.backward);
   CHECK(back.size() == 6);
-  for (const Operator& o : back) CHECK(o.is_overlapped);
+  for (const Operator& o : back) CHECK(o.overlapped == 1);
   // The last step is the rank's own part: its gradients of keys need not travel.
   CHECK(of_kind(layer.backward, OperatorKind::attention).back().causal);
   // Four parts of 2 * 1024 * 4096 elements read, one written.

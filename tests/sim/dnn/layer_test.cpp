@@ -123,12 +123,12 @@ TEST_CASE("layer: tensor parallelism without sequence parallelism, two all-reduc
   for (const Operator& o : forward) {
     CHECK(o.collective == Collective::all_reduce);
     CHECK(o.bytes.value() == 32.0 * 1024 * 1024);
-    CHECK_FALSE(o.is_overlapped);
+    CHECK(o.overlapped == 0);
   }
   for (const Operator& o : backward) {
     CHECK(o.collective == Collective::all_reduce);
     CHECK(o.bytes.value() == 32.0 * 1024 * 1024);
-    CHECK(o.is_overlapped);
+    CHECK(o.overlapped == 1);
   }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("layer: sequence parallelism, in order") {
   // What is overlapped runs beside a product, the operator that follows.
   int overlapped = 0;
   for (std::size_t i = 0; i < layer.backward.size(); ++i) {
-    if (!layer.backward[i].is_overlapped) continue;
+    if (layer.backward[i].overlapped == 0) continue;
     ++overlapped;
     REQUIRE(i + 1 < layer.backward.size());
     CHECK(layer.backward[i + 1].kind == OperatorKind::gemm);
@@ -164,7 +164,7 @@ TEST_CASE("layer: sequence parallelism, in order") {
   stack.overlaps_tensor = false;
   for (const Operator& o :
        layer_operators(llama_8b(), {1024, 4, 8, true}, stack, Recompute::none).backward) {
-    CHECK_FALSE(o.is_overlapped);
+    CHECK(o.overlapped == 0);
   }
 }
 

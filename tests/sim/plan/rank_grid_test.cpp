@@ -102,3 +102,58 @@ TEST_CASE("dimensions have the names of scenarios") {
   for (const Dimension dimension : all_dimensions) names += std::string(name(dimension)) + " ";
   CHECK(names == "tensor context data pipeline ");
 }
+
+// Megatron-LM's order: 2 tensor ranks, 2 context ranks and 4 replicas of a stage are 16 places, of
+// which 2 make an expert, and 4 such pairs all experts.
+TEST_CASE("rank grid: experts are cut over the ranks of a stage, innermost first") {
+  Plan plan;
+  plan.tensor = 2, plan.context = 2, plan.data = 4, plan.stages = 2;
+  plan.expert_tensor = 2, plan.expert = 4;
+  const RankGrid grid(plan);
+  CHECK(grid.extent(ExpertDimension::data) == 2);
+  CHECK(grid.group(ExpertDimension::tensor, 5) == std::vector<int>{4, 5});
+  CHECK(grid.group(ExpertDimension::expert, 5) == std::vector<int>{1, 3, 5, 7});
+  CHECK(grid.group(ExpertDimension::data, 5) == std::vector<int>{5, 13});
+  CHECK(grid.coordinate(ExpertDimension::expert, 5) == 2);
+  // The second stage has ranks 16 to 31.
+  CHECK(grid.group(ExpertDimension::expert, 21) == std::vector<int>{17, 19, 21, 23});
+  CHECK(grid.sharers(5) == std::vector<int>{1, 3, 5, 7, 9, 11, 13, 15});
+}
+
+// With stages innermost, ranks 0, 2, 4, ... are of the first one.
+TEST_CASE("rank grid: experts with the pipeline innermost") {
+  Plan plan;
+  plan.tensor = 2, plan.data = 4, plan.stages = 2, plan.expert = 4;
+  plan.order = {Dimension::pipeline, Dimension::tensor, Dimension::context, Dimension::data};
+  const RankGrid grid(plan);
+  CHECK(grid.group(ExpertDimension::expert, 0) == std::vector<int>{0, 2, 4, 6});
+  CHECK(grid.group(ExpertDimension::expert, 9) == std::vector<int>{9, 11, 13, 15});
+  CHECK(grid.group(ExpertDimension::data, 3) == std::vector<int>{3, 11});
+}
+
+TEST_CASE("rank grid: every way to cut experts puts each rank of a stage into one group") {
+  for (const int tensor : {1, 2}) {
+    for (const int context : {1, 3}) {
+      for (const int expert : {1, 2, 4}) {
+        for (const int expert_tensor : {1, 2}) {
+          Plan plan;
+          plan.tensor = tensor, plan.context = context, plan.data = 8, plan.stages = 2;
+          plan.expert = expert, plan.expert_tensor = expert_tensor;
+          const RankGrid grid(plan);
+          for (const auto dimension :
+               {ExpertDimension::tensor, ExpertDimension::expert, ExpertDimension::data}) {
+            for (int rank = 0; rank < grid.ranks(); ++rank) {
+              const std::vector<int> group = grid.group(dimension, rank);
+              const auto place = static_cast<std::size_t>(grid.coordinate(dimension, rank));
+              REQUIRE(group.at(place) == rank);
+              for (const int other : group) {
+                REQUIRE(grid.group(dimension, other) == group);
+                REQUIRE(grid.coordinates(other).pipeline == grid.coordinates(rank).pipeline);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -116,10 +116,35 @@ TEST_CASE("Hugging Face: what OPT and GPT-2 mean by their keys") {
   CHECK(gpt.dnn->tied_embedding);
 }
 
-TEST_CASE("Hugging Face: a window is read, and said not to be modelled") {
-  const Reading reading = read_config(R"({"model_type": "mistral", "hidden_size": 64,
+TEST_CASE("Hugging Face: windows of all layers, and of all but every n-th") {
+  const auto read = [](const std::string& type, const std::string& more) {
+    const Reading reading = read_config(R"({"model_type": ")" + type + R"(", "hidden_size": 64,
+      "intermediate_size": 128, "num_hidden_layers": 6, "num_attention_heads": 4,
+      "vocab_size": 100, "sliding_window": 4096)" +
+                                        more + "}");
+    CAPTURE(reading.text);
+    REQUIRE(reading.dnn);
+    return *reading.dnn;
+  };
+  const auto windows = [](const dnn::Transformer& dnn) {
+    std::string result;
+    for (int layer = 0; layer < dnn.layers; ++layer) {
+      result += dnn::layer_kind(dnn, layer).window == 4096 ? 'w' : '-';
+    }
+    return result;
+  };
+  CHECK(windows(read("mistral", "")) == "wwwwww");
+  CHECK(windows(read("gemma2", "")) == "w-w-w-");
+  CHECK(windows(read("gemma3_text", R"(, "sliding_window_pattern": 3)")) == "ww-ww-");
+  CHECK(windows(read("gemma3_text", R"(, "layer_types": ["sliding_attention",
+      "sliding_attention", "full_attention", "sliding_attention", "sliding_attention",
+      "full_attention"])")) == "ww-ww-");
+}
+
+TEST_CASE("Hugging Face: windows of Qwen are said not to be modelled") {
+  const Reading reading = read_config(R"({"model_type": "qwen2", "hidden_size": 64,
       "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
-      "vocab_size": 100, "sliding_window": 4096})");
+      "vocab_size": 100, "sliding_window": 4096, "use_sliding_window": true})");
   REQUIRE(reading.dnn);
   REQUIRE(reading.list.size() == 1);
   CHECK(reading.list[0].severity == Severity::warning);

@@ -74,3 +74,36 @@ TEST_CASE("communication: groups that are placed alike have equal signatures") {
   CHECK(a.signature() == b.signature());
   CHECK(a.signature() != larger.signature());
 }
+
+// Each sends 1 GB to the next, the last to the first: 20 ms through every port at 50 GB/s.
+TEST_CASE("communication: round a ring every port is used once each way") {
+  const auto cluster = star(4);
+  const auto profile = ideal();
+  const Communicator group(cluster, *profile, {0, 1, 2, 3});
+  const TransferCost cost = transfer_cost(group.shift(), gigabytes(1));
+  CHECK(cost.work == 20'000'000'000);
+  CHECK(group.shift().links.size() == 8);
+  for (const auto& [link, bytes] : group.shift().links) CHECK(bytes == approximately(1));
+}
+
+// Even: 3/4 of 1 GB through every port, 15 ms. Rank 0 is sent twice its share: 3 * 2/4 GB, 30 ms;
+// what the others send shrinks and grows with it: rank 1 sends 1/4 (2 + 1 + 0) GB.
+TEST_CASE("communication: more rows for one expert rank take the time of its port") {
+  const auto cluster = star(4);
+  const auto profile = ideal();
+  const Communicator group(cluster, *profile, {0, 1, 2, 3});
+  const auto loads = std::make_shared<const std::vector<double>>(std::vector<double>{2, 1, 1, 0});
+  const Picoseconds even = group.cost(collective::Operation::all_to_all, gigabytes(1)).second.work;
+  CHECK(even == 15'000'000'000);
+  for (const bool is_to_experts : {true, false}) {
+    const auto [path, cost] = group.skewed(gigabytes(1), {loads, is_to_experts});
+    CHECK(cost.work == 30'000'000'000);
+    CHECK(cost.amount == 50'000'000'000);
+    CHECK(path->reference == approximately(1.5));
+    double bytes = 0;  // up and down: 2 of 1/4 (3 * 2 + 3 + 3)
+    for (const auto& [link, share] : path->links) bytes += share;
+    CHECK(bytes == approximately(2 * 12.0 / 4));
+  }
+  const auto ones = std::make_shared<const std::vector<double>>(std::vector<double>{1, 1, 1, 1});
+  CHECK(group.skewed(gigabytes(1), {ones, true}).second.work == even);
+}

@@ -17,8 +17,7 @@ struct Stage {
   dnn::SoftwareStack stack;
 
   Stage(int layers, int micro_batches, Sharding sharding) {
-    layer.gradient_bytes = 100;
-    layer.parameter_bytes = 50;
+    layer.held.front() = {.gradients = 100, .parameters = 50};
     units.resize(1);
     units[0].push_back({&empty, "embedding"});
     for (int l = 0; l < layers; ++l) units[0].push_back({&layer, "layer"});

@@ -1,0 +1,161 @@
+// maquette validate --memory.
+#include "sim/command/validate_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/plan/memory.h"
+
+namespace sim::command {
+
+namespace {
+
+constexpr double gibibyte = 1024.0 * 1024 * 1024;
+
+std::string first_error(const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics.sorted()) {
+    if (d.severity == Severity::error) return d.message;
+  }
+  return "";
+}
+
+void predict(const scenario::Scenario& scenario, MemoryPrediction& prediction) {
+  const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn);
+  if (dnn == nullptr) {
+    prediction.why_not = "the dnn has times only";
+    return;
+  }
+  double peak = 0, capacity = 1e30;
+  for (const auto& stage : plan::memory_of_stages(scenario.plan, *dnn, scenario.stack)) {
+    peak = std::max(peak, stage.peak().value());
+  }
+  for (const auto& [name, device] : scenario.device_types) {
+    capacity = std::min(capacity, device.memory.value());
+  }
+  prediction.fits = peak <= capacity;
+  prediction.predicted_b = peak - scenario.stack.reserve.value();
+}
+
+MemoryPrediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFile& file,
+                         const Common& common) {
+  MemoryPrediction prediction;
+  prediction.id = row.text("id").value_or("row");
+  const bool has_time = row.number("iter_time_s") || row.number("derived.iter_time_s");
+  if (has_time) prediction.ran = true;
+  if (row.text("status") == "OOM") prediction.ran = false;
+  for (const char* key : {"mem_reserved_gb", "mem_gb"}) {
+    const auto peak = row.number(key);
+    if (peak && !prediction.measured_b) prediction.measured_b = *peak * gibibyte;
+  }
+  if (!prediction.ran && !prediction.measured_b) {
+    prediction.why_not = "the row has neither a time, a peak of memory, nor the status OOM";
+    return prediction;
+  }
+  const scenario::MeasuredScenario written = scenario_of(row, file);
+  if (!written.impossible.empty()) {
+    prediction.why_not = written.impossible;
+    return prediction;
+  }
+  Diagnostics diagnostics;
+  const auto read = scenario::read_scenario_text(prediction.id, written.text, common.overrides,
+                                                 catalog(), diagnostics);
+  if (read) {
+    predict(*read, prediction);
+  } else {
+    prediction.why_not = first_error(diagnostics);
+  }
+  return prediction;
+}
+
+std::string outcome_of(const MemoryPrediction& p) {
+  if (!p.ran) return "";
+  if (*p.ran == p.fits) return p.fits ? "ran" : "out of memory, as predicted";
+  return p.fits ? "MISSED: out of memory" : "FALSE ALARM: ran";
+}
+
+}  // namespace
+
+std::vector<MemoryPrediction> memory_predictions(const scenario::MeasuredFile& file,
+                                                 const std::string& match, const Common& common) {
+  std::vector<MemoryPrediction> result;
+  for (const scenario::MeasuredRow& row : file.rows) {
+    if (row.text("id").value_or("").find(match) == std::string::npos) continue;
+    result.push_back(predict(row, file, common));
+  }
+  return result;
+}
+
+MemoryStatistics statistics(const std::vector<MemoryPrediction>& predictions) {
+  MemoryStatistics s;
+  for (const MemoryPrediction& p : predictions) {
+    if (!p.why_not.empty()) continue;
+    if (p.ran) {
+      ++(*p.ran ? s.ran : s.failed);
+      s.false_alarms += *p.ran && !p.fits;
+      s.misses += !*p.ran && p.fits;
+    }
+    if (!p.measured_b) continue;
+    ++s.measured;
+    const double error = p.predicted_b / *p.measured_b - 1;
+    s.mean_absolute += std::abs(error);
+    s.bias += error;
+  }
+  s.mean_absolute /= std::max(s.measured, 1);
+  s.bias /= std::max(s.measured, 1);
+  return s;
+}
+
+void print_memory(const std::string& title, const std::vector<MemoryPrediction>& predictions,
+                  bool is_brief) {
+  fmt::print("{}\n", title);
+  if (!is_brief)
+    fmt::print("  {:34} {:>12} {:>12} {:>8}\n", "run", "measured", "predicted", "error");
+  int skipped = 0;
+  for (const MemoryPrediction& p : predictions) {
+    skipped += !p.why_not.empty();
+    if (is_brief) continue;
+    if (!p.why_not.empty()) {
+      fmt::print("  {:34} skipped: {}\n", p.id, p.why_not);
+      continue;
+    }
+    fmt::print(
+        "  {:34} {:>12} {:>8.2f} GiB {:>8}  {}\n", p.id,
+        p.measured_b ? fmt::format("{:.2f} GiB", *p.measured_b / gibibyte) : "-",
+        p.predicted_b / gibibyte,
+        p.measured_b ? fmt::format("{:+.1f} %", 100 * (p.predicted_b / *p.measured_b - 1)) : "",
+        outcome_of(p));
+  }
+  const MemoryStatistics s = statistics(predictions);
+  fmt::print("  {} runs that ran and {} out of memory, {} skipped: {:.1f} % right", s.ran, s.failed,
+             skipped, 100 * s.right());
+  if (s.ran > 0) fmt::print(", false alarms {:.1f} %", 100.0 * s.false_alarms / s.ran);
+  if (s.failed > 0) fmt::print(", misses {:.1f} %", 100.0 * s.misses / s.failed);
+  fmt::print("\n");
+  if (s.measured == 0) return;
+  fmt::print("  {} peaks: mean absolute error {:.1f} %, bias {:+.1f} %\n", s.measured,
+             100 * s.mean_absolute, 100 * s.bias);
+}
+
+void print_memory_json(const std::string& file, const std::vector<MemoryPrediction>& predictions) {
+  const MemoryStatistics s = statistics(predictions);
+  fmt::print("{{\"file\": \"{}\", \"memory_rows\": [", file);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const MemoryPrediction& p = predictions[i];
+    const bool is_known = p.why_not.empty();
+    fmt::print("{}{{\"id\": \"{}\", \"ran\": {}, \"fits\": {}, \"measured_bytes\": {}, ",
+               i == 0 ? "" : ", ", p.id, p.ran ? fmt::format("{}", *p.ran) : "null",
+               is_known ? fmt::format("{}", p.fits) : "null",
+               p.measured_b ? fmt::format("{:.0f}", *p.measured_b) : "null");
+    fmt::print("\"predicted_bytes\": {}}}",
+               is_known ? fmt::format("{:.0f}", p.predicted_b) : "null");
+  }
+  fmt::print(
+      "], \"ran\": {}, \"out_of_memory\": {}, \"false_alarms\": {}, \"misses\": {}, \"right\": {}, "
+      "\"peaks\": {}, \"mean_absolute_percentage_error\": {}, \"bias\": {}}}\n",
+      s.ran, s.failed, s.false_alarms, s.misses, s.right(), s.measured, 100 * s.mean_absolute,
+      100 * s.bias);
+}
+
+}  // namespace sim::command
