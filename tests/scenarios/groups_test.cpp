@@ -36,18 +36,18 @@ class RandomGroups : Choices {
                         pick<const char*>({"one-switch", "leaf-spine, hosts_per_group: 2",
                                            "rail-optimized, hosts_per_group: 4"}));
     text += has_experts ? moe : dense;
-    text += fmt::format("stack: {{base: megatron-core, overlaps_shared_experts: {}}}\n",
-                        below(2) == 0);
+    text +=
+        fmt::format("stack: {{base: megatron-core, overlaps_shared_experts: {}}}\n", below(2) == 0);
     const char* schedule = pick<const char*>({"1f1b", "1f1b", "zb-h1", "dual-pipe"});
     if (stages == 1) schedule = "1f1b";
     text += fmt::format("training: {{sequence: 256, global_batch: {}, micro_batch: 1}}\n",
                         data * 2 * stages);
     text += fmt::format(
-        "plan: {{tensor: {}, context: {}, context_kind: {}, pipeline: {{stages: {}, schedule: {}}}, "
-        "data: {{sharding: {}}}, recompute: {}",
+        "plan: {{tensor: {}, context: {}, context_kind: {}, pipeline: {{stages: {}, schedule: "
+        "{}}}, data: {{sharding: {}}}, recompute: {}",
         tensor, context, kind(tensor, context), stages, schedule,
-        pick<const char*>({"none", "zero-1", std::string(schedule) == "dual-pipe" ? "zero-1"
-                                                                                  : "zero-3"}),
+        pick<const char*>(
+            {"none", "zero-1", std::string(schedule) == "dual-pipe" ? "zero-1" : "zero-3"}),
         pick<const char*>({"none", "selective", "full"}));
     if (has_experts) {
       text += fmt::format(", expert: {{degree: {}, tensor: {}}}", degree, expert_tensor);
@@ -55,10 +55,10 @@ class RandomGroups : Choices {
                                  ", routing: {distribution: zipf, draw: per-layer}"});
     }
     text += "}\n";
-    text += fmt::format("placement: {{order: [{}]}}\n",
-                        pick<const char*>({"tensor, context, data, pipeline",
-                                           "tensor, data, context, pipeline",
-                                           "pipeline, tensor, context, data"}));
+    text += fmt::format(
+        "placement: {{order: [{}]}}\n",
+        pick<const char*>({"tensor, context, data, pipeline", "tensor, data, context, pipeline",
+                           "pipeline, tensor, context, data"}));
     if (below(3) == 0) {
       text += fmt::format("stragglers:\n  - {{part: h0.gpu{}, compute: 80 %}}\n", below(8));
     }

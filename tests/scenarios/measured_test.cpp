@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "sim/command/validate_memory.h"
 #include "tests/approximately.h"
@@ -11,20 +12,26 @@ using namespace sim;
 
 namespace {
 
-constexpr const char* file_text = R"(source:
-  title: huggingface nanotron, made up
-  ffn: {'1.34': 8192, from: somewhere}
-rows:
-- {"id": "small-ran", "params_b": 1.34, "layers": 16, "hidden": 2048, "heads": 32, "vocab": 1024, "seq_len": 1024, "gbs": 8, "mbs": 1, "tp": 1, "pp": 1, "dp": 8, "zero": 0, "gpu": "H100", "num_gpus": 8, "iter_time_s": 1, "mem_reserved_gb": 40}
-- {"id": "small-failed", "params_b": 1.34, "layers": 16, "hidden": 2048, "heads": 32, "vocab": 1024, "seq_len": 1024, "gbs": 8, "mbs": 1, "tp": 1, "pp": 1, "dp": 8, "zero": 0, "gpu": "H100", "num_gpus": 8, "status": "OOM"}
-- {"id": "large-ran", "layers": 80, "hidden": 8192, "heads": 64, "ffn": 28672, "vocab": 1024, "seq_len": 1024, "gbs": 8, "mbs": 1, "tp": 1, "pp": 1, "dp": 8, "zero": 0, "gpu": "H100", "num_gpus": 8, "iter_time_s": 1}
-- {"id": "large-failed", "layers": 80, "hidden": 8192, "heads": 64, "ffn": 28672, "vocab": 1024, "seq_len": 1024, "gbs": 8, "mbs": 1, "tp": 1, "pp": 1, "dp": 8, "zero": 0, "gpu": "H100", "num_gpus": 8, "status": "OOM"}
-- {"id": "other", "layers": 2, "hidden": 1024, "heads": 8, "vocab": 1024, "seq_len": 1024, "gbs": 8, "mbs": 1, "tp": 1, "pp": 1, "dp": 8, "gpu": "H100", "num_gpus": 8, "status": "Other"}
-)";
+std::string row(const std::string& id, const std::string& sizes, const std::string& outcome) {
+  return "- {id: " + id + ", " + sizes +
+         ", vocab: 1024, seq_len: 1024, gbs: 8, mbs: 1, tp: 1, pp: 1, dp: 8, zero: 0, gpu: H100, "
+         "num_gpus: 8, " +
+         outcome + "}\n";
+}
+
+std::string file_text() {
+  const std::string small = "params_b: 1.34, layers: 16, hidden: 2048, heads: 32";
+  const std::string large = "layers: 80, hidden: 8192, heads: 64, ffn: 28672";
+  return "source:\n  title: huggingface nanotron, made up\n"
+         "  ffn: {'1.34': 8192, from: somewhere}\nrows:\n" +
+         row("small-ran", small, "iter_time_s: 1, mem_reserved_gb: 40") +
+         row("small-failed", small, "status: OOM") + row("large-ran", large, "iter_time_s: 1") +
+         row("large-failed", large, "status: OOM") + row("other", small, "status: Other");
+}
 
 scenario::MeasuredFile made_up() {
   const auto path = std::filesystem::temp_directory_path() / "maquette-measured.yaml";
-  std::ofstream(path) << file_text;
+  std::ofstream(path) << file_text();
   Diagnostics diagnostics;
   auto file = scenario::read_measured(path, diagnostics);
   std::filesystem::remove(path);
@@ -43,11 +50,11 @@ TEST_CASE("measured: widths of the file by size, rows' own before") {
 
 TEST_CASE("measured: rows with context and expert parallelism") {
   scenario::MeasuredFile file = made_up();
-  scenario::MeasuredRow row = file.rows[0];
-  row.values["cp"] = "4";
-  row.values["ep"] = "8";
-  row.values["moe"] = "mla; 160 experts top6 + shared 3072, moe_ffn 1536, dense_layers 1";
-  const std::string text = scenario_of(row, file).text;
+  scenario::MeasuredRow cut = file.rows[0];
+  cut.values["cp"] = "4";
+  cut.values["ep"] = "8";
+  cut.values["moe"] = "mla; 160 experts top6 + shared 3072, moe_ffn 1536, dense_layers 1";
+  const std::string text = scenario_of(cut, file).text;
   CAPTURE(text);
   CHECK(text.find("context: 4") != std::string::npos);
   CHECK(text.find("expert: {degree: 8}") != std::string::npos);
