@@ -55,6 +55,12 @@ void add_memory(JsonWriter& json, const Result& result) {
   json.member("capacity_bytes", fullest->capacity_bytes);
   json.member("peak_bytes", memory.peak().value());
   json.member("worst_rank", fullest->lowest_rank);
+  json.key("peak_at_s");
+  if (fullest->peak_at_ps < 0) {
+    json.value(std::optional<double>());
+  } else {
+    json.seconds(fullest->peak_at_ps);
+  }
   json.member("weights", memory.weights.value()).member("gradients", memory.gradients.value());
   json.member("optimizer", memory.optimizer.value());
   json.member("activations", memory.activations.value()).member("other", memory.other.value());

@@ -79,6 +79,19 @@ void add_memory(Hdf5Image& image, const Result& result) {
   bytes("optimizer", [](const Stage& s) { return s.memory.optimizer.value(); });
   bytes("activations", [](const Stage& s) { return s.memory.activations.value(); });
   bytes("other", [](const Stage& s) { return s.memory.other.value(); });
+  // Activations over time: those of a stage from first[i] to first[i + 1].
+  Integers first = {0}, held_at;
+  Numbers held;
+  for (const Stage& stage : result.memory) {
+    for (const auto& [at, amount] : stage.activations) {
+      held_at.push_back(at);
+      held.push_back(amount);
+    }
+    first.push_back(static_cast<std::int64_t>(held.size()));
+  }
+  image.dataset("first_held", "1", first);
+  image.dataset("held_at", "ps", held_at);
+  image.dataset("held_activations", "byte", held);
   image.leave();
 }
 

@@ -46,6 +46,22 @@ void add_loads(JsonWriter& json, const Result& result, int process) {
   }
 }
 
+// Everything that a rank holds.
+void add_memory(JsonWriter& json, const Result& result) {
+  for (const auto& stage : result.memory) {
+    const auto track = std::find_if(result.tracks.begin(), result.tracks.end(),
+                                    [&](const Track& t) { return t.stage == stage.stage; });
+    if (track == result.tracks.end()) continue;
+    const double rest = (stage.memory.peak() - stage.memory.activations).value();
+    for (const auto& [at, bytes] : stage.activations) {
+      json.new_line().open_object().member("ph", "C").member("name", "memory");
+      json.member("pid", track->rank).member("tid", 0);
+      json.key("ts").microseconds(at);
+      json.key("args").open_object().member("bytes", rest + bytes).close_object().close_object();
+    }
+  }
+}
+
 }  // namespace
 
 std::string trace_json(const Result& result) {
@@ -67,6 +83,7 @@ std::string trace_json(const Result& result) {
     name_part(json, "thread_name", track.rank, thread, track.stream);
     add_spans(json, track, thread);
   }
+  add_memory(json, result);
   const int links = last_rank + 1;
   if (!result.links.empty()) name_part(json, "process_name", links, 0, "busiest links");
   add_loads(json, result, links);

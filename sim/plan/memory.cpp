@@ -35,6 +35,7 @@ class Sizer {
   Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
         const Schedule& schedule, int stage);
   MemoryBreakdown run() const;
+  std::vector<HeldActivations> held_activations() const;
 
  private:
   // A layer, the embedding or the head: what is gathered and reduced as one.
@@ -170,11 +171,12 @@ double Sizer::kept_for_weights(int virtual_stage) const {
   return bytes + head_operands_.value() + prediction_modules_ * module;
 }
 
-// At the worst moment of the schedule.
-double Sizer::activations_peak() const {
-  double held = 0, most = 0;
+std::vector<HeldActivations> Sizer::held_activations() const {
+  std::vector<HeldActivations> result;
+  double held = 0;
   for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(stage_)]) {
     const int v = pass.virtual_stage;
+    const double before = held;
     switch (pass.kind) {
       case Pass::Kind::forward:
         held += kept(v);
@@ -191,7 +193,16 @@ double Sizer::activations_peak() const {
       case Pass::Kind::update:
         break;
     }
-    most = std::max(most, held);
+    result.push_back({Bytes(std::max(before, held)), Bytes(held)});
+  }
+  return result;
+}
+
+// At the worst moment of the schedule.
+double Sizer::activations_peak() const {
+  double most = 0;
+  for (const HeldActivations& held : held_activations()) {
+    most = std::max(most, held.during.value());
   }
   return most;
 }
@@ -299,6 +310,12 @@ std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Trans
     result.push_back(Sizer(plan, dnn, stack, schedule, stage).run());
   }
   return result;
+}
+
+std::vector<HeldActivations> held_activations(const Plan& plan, const dnn::Transformer& dnn,
+                                              const dnn::SoftwareStack& stack,
+                                              const Schedule& schedule, int stage) {
+  return Sizer(plan, dnn, stack, schedule, stage).held_activations();
 }
 
 }  // namespace sim::plan

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/plan/plan.h"
+#include "sim/plan/schedule.h"
 
 namespace sim::plan {
 
@@ -34,6 +35,15 @@ MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
 // The same of every stage.
 std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Transformer& dnn,
                                               const dnn::SoftwareStack& stack);
+
+// Activations of a stage while a pass runs, at the most, and after it.
+struct HeldActivations {
+  Bytes during, after;
+};
+// [pass of the stage] in this schedule; the largest of them is what memory() counts.
+std::vector<HeldActivations> held_activations(const Plan& plan, const dnn::Transformer& dnn,
+                                              const dnn::SoftwareStack& stack,
+                                              const Schedule& schedule, int stage);
 
 // What would make every stage fit: one change at a time (sharding, recompute, micro-batch, tensor,
 // pipeline; the last two at the cost of data), of each kind the smallest that fits, with its peak.

@@ -364,13 +364,17 @@ LanePrograms LaneWriter::write() {
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     if (passes_[i].kind == Pass::Kind::update) {
       update(passes_[i].micro_batch);
+      result_.pass_ends.push_back(compute_.size());
       continue;
     }
     // Passes that run together need what all of them need, and give at the end.
     std::size_t last = i;
     while (passes_[last].with_next) ++last;
     for (std::size_t k = i; k <= last; ++k) receive(passes_[k]);
-    for (std::size_t k = i; k <= last; ++k) pass(static_cast<int>(k));
+    for (std::size_t k = i; k <= last; ++k) {
+      pass(static_cast<int>(k));
+      result_.pass_ends.push_back(compute_.size());
+    }
     for (std::size_t k = i; k <= last; ++k) give(passes_[k]);
     i = last;
   }

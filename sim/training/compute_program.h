@@ -109,6 +109,7 @@ struct LanePrograms {
   }
   // Collectives inside merged steps, for the loads of links: how often each.
   std::map<std::pair<collective::Operation, double>, int> merged;
+  std::vector<std::int32_t> pass_ends;  // [pass] steps of `compute` up to its end
   double flops = 0;                     // of one rank
   std::array<Picoseconds, 4> family{};  // [CostedOperator::Family] work of one rank
 };

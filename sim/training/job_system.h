@@ -30,7 +30,8 @@ struct Lane {
 struct RecordedStream {
   std::int32_t stream = 0;
   int lane = 0;
-  std::string name;  // "compute", "data", "send forward", ...
+  std::string name;                          // "compute", "data", "send forward", ...
+  std::vector<std::int32_t> pass_ends = {};  // of a compute stream: LanePrograms::pass_ends
 };
 
 // Ends when every lane of a replica has ended its passes: all that a replica does by itself.
@@ -56,6 +57,7 @@ struct JobSystem {
   // Without a flush one iteration of the system holds so many of the job, each with a stream that
   // ends with it.
   int rounds = 1;
+  plan::Schedule schedule;
   Pipelining pipelining;
   std::vector<std::int32_t> round_ends;
   // It is that of the whole job only if no link between switches can bind, but disturbed ones.

@@ -97,6 +97,7 @@ void JobBuilder::make_stages() {
   layers_ = plan::layers_per_virtual_stage(job_.plan, layers);
   schedule_ = plan::schedule(job_.plan, rounds(job_), pass_times());
   result_.rounds = schedule_.rounds;
+  result_.schedule = schedule_;
   result_.pipelining = {schedule_.flushes, schedule_.staleness, schedule_.weight_versions};
   for (int stage = 0; stage < job_.plan.stages; ++stage) {
     const int rank = grid_.rank({0, 0, 0, stage});
@@ -327,7 +328,10 @@ void JobBuilder::make_compute() {
     builder_.stream(lane.compute).size = lane.size;
     builder_.stream(lane.compute).is_accounted = true;
     const bool is_recorded = recorded_stages_.insert(lane.stage).second;
-    if (is_recorded) record(lane.compute, index, "compute");
+    if (is_recorded) {
+      record(lane.compute, index, "compute");
+      result_.recorded.back().pass_ends = programs.pass_ends;
+    }
     if (!programs.host.steps.empty()) {
       host_stream_[i] = builder_.add_stream(
           lane_label(lane, "host"), builder_.program("host " + key, [&] { return programs.host; }),

@@ -24,6 +24,10 @@ void fill(const JobSystem& system, const std::vector<ObservedLinks>& links,
           const std::vector<std::int32_t>& class_of, const network::Outcome& outcome,
           Picoseconds beyond, Result& result);
 
+// Of schedules that flush, of a transformer: when activations come and go. After fill_facts().
+void fill_memory_over_time(const Job& job, const JobSystem& system, const network::Outcome& outcome,
+                           Result& result);
+
 // Fills memory, FLOPs, samples, the interval.
 void fill_facts(const Job& job, const JobSystem& system, Result& result);
 

@@ -65,6 +65,10 @@ struct StageMemory {
   std::string device_type;
   double capacity_bytes = 0;
   plan::MemoryBreakdown memory;
+  // Since the start of the iteration [ps], the bytes of `memory.activations` that are held from
+  // then on, beside all else, which stays. Empty without a flush, and -1.
+  std::vector<std::pair<std::int64_t, double>> activations = {};
+  std::int64_t peak_at_ps = -1;
 };
 
 struct Fold {

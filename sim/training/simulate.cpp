@@ -70,6 +70,7 @@ std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
   const auto& ran = std::get<network::Outcome>(outcome);
   fill(system, links, class_of, ran, beyond_run(system, ran), result);
   fill_facts(job, system, result);
+  fill_memory_over_time(job, system, ran, result);
   fill_fold(system, job.folds ? &folding : nullptr, result);
   fill_usage(result);
   return result;
