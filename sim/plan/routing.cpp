@@ -56,7 +56,7 @@ std::vector<RankLoad> rank_loads(const Routing& routing, int count, int ranks, i
   const int each = count / ranks;
   std::vector<RankLoad> result;
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto first = loads.begin() + rank * each;
+    const auto first = loads.begin() + std::ptrdiff_t{rank} * each;
     const double mean = std::accumulate(first, first + each, 0.0) / each;
     const double largest = *std::max_element(first, first + each);
     result.push_back({mean, mean > 0 ? largest / mean : 1});

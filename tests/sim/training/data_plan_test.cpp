@@ -23,7 +23,7 @@ struct Stage {
     for (int l = 0; l < layers; ++l) units[0].push_back({&layer, "layer"});
     plan.data = 2;
     plan.micro_batch = 1;
-    plan.global_batch = 2 * micro_batches;
+    plan.global_batch = std::int64_t{2} * micro_batches;
     plan.sharding = sharding;
     stack.overlaps_gradient_reduction = true;
   }
