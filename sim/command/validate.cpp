@@ -16,25 +16,16 @@ namespace po = boost::program_options;
 
 namespace {
 
-struct Prediction {
-  std::string id, why_not;
+struct Prediction : RowNotes {
   double measured_s = 0, predicted_s = 0;
   bool fits = true;
-  std::vector<std::string> assumed;
   double error() const { return predicted_s / measured_s - 1; }
 };
-
-std::string first_error(const Diagnostics& diagnostics) {
-  for (const Diagnostic& d : diagnostics.sorted()) {
-    if (d.severity == Severity::error) return d.message;
-  }
-  return "";
-}
 
 Prediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFile& file,
                    const Common& common, bool shows_scenarios) {
   Prediction prediction;
-  prediction.id = row.text("id").value_or("row");
+  prediction.id = id_of(row);
   const auto time = row.number("iter_time_s");
   const auto derived = row.number("derived.iter_time_s");
   if (!time && !derived) {
@@ -42,18 +33,10 @@ Prediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFil
     return prediction;
   }
   prediction.measured_s = time ? *time : *derived;
-  const scenario::MeasuredScenario written = scenario_of(row, file);
-  prediction.assumed = written.assumed;
-  if (shows_scenarios) fmt::print("# {}\n{}\n", prediction.id, written.text);
-  if (!written.impossible.empty()) {
-    prediction.why_not = written.impossible;
-    return prediction;
-  }
+  const auto read = row_scenario(row, file, common, shows_scenarios, prediction);
+  if (!read) return prediction;
   Diagnostics diagnostics;
-  const auto read = scenario::read_scenario_text(prediction.id, written.text, common.overrides,
-                                                 catalog(), diagnostics);
-  std::optional<LoadedJob> loaded;
-  if (read) loaded = load(*read, diagnostics);
+  const std::optional<LoadedJob> loaded = load(*read, diagnostics);
   if (!loaded) {
     prediction.why_not = first_error(diagnostics);
     return prediction;
@@ -131,13 +114,7 @@ void print_table(const std::string& title, const std::vector<Prediction>& predic
                  p.predicted_s, 100 * p.error(), p.fits ? "" : "  (predicted not to fit)");
     }
   }
-  std::vector<std::string> assumed;
-  for (const Prediction& p : predictions) {
-    for (const std::string& a : p.assumed) {
-      if (std::find(assumed.begin(), assumed.end(), a) == assumed.end()) assumed.push_back(a);
-    }
-  }
-  for (const std::string& a : assumed) fmt::print("  assumed where not stated: {}\n", a);
+  print_assumed(predictions);
   fmt::print(
       "  {} runs predicted, {} skipped: mean absolute error {:.1f} %, median {:.1f} %, bias "
       "{:+.1f} %, worst {:+.1f} % ({})\n",
@@ -169,8 +146,9 @@ int validate(const std::vector<std::string>& arguments) {
     const auto file = scenario::read_measured(name, diagnostics);
     if (report(diagnostics, common) || !file) return exit_wrong_input;
     const std::string title = file->title.empty() ? name : file->title;
+    const bool shows_scenarios = (*values)["show-scenarios"].as<bool>();
     if ((*values)["memory"].as<bool>()) {
-      const auto memory = memory_predictions(*file, match, common);
+      const auto memory = memory_predictions(*file, match, common, shows_scenarios);
       if (common.is_json) {
         print_memory_json(name, memory);
       } else {
@@ -181,7 +159,7 @@ int validate(const std::vector<std::string>& arguments) {
     std::vector<Prediction> predictions;
     for (const scenario::MeasuredRow& row : file->rows) {
       if (row.text("id").value_or("").find(match) == std::string::npos) continue;
-      predictions.push_back(predict(row, *file, common, (*values)["show-scenarios"].as<bool>()));
+      predictions.push_back(predict(row, *file, common, shows_scenarios));
     }
     const Statistics s = statistics(predictions);
     if (common.is_json) {

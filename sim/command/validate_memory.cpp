@@ -14,13 +14,6 @@ namespace {
 
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
-std::string first_error(const Diagnostics& diagnostics) {
-  for (const Diagnostic& d : diagnostics.sorted()) {
-    if (d.severity == Severity::error) return d.message;
-  }
-  return "";
-}
-
 void predict(const scenario::Scenario& scenario, MemoryPrediction& prediction) {
   const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn);
   if (dnn == nullptr) {
@@ -39,9 +32,9 @@ void predict(const scenario::Scenario& scenario, MemoryPrediction& prediction) {
 }
 
 MemoryPrediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFile& file,
-                         const Common& common) {
+                         const Common& common, bool shows_scenarios) {
   MemoryPrediction prediction;
-  prediction.id = row.text("id").value_or("row");
+  prediction.id = id_of(row);
   const bool has_time = row.number("iter_time_s") || row.number("derived.iter_time_s");
   if (has_time) prediction.ran = true;
   if (row.text("status") == "OOM") prediction.ran = false;
@@ -53,19 +46,11 @@ MemoryPrediction predict(const scenario::MeasuredRow& row, const scenario::Measu
     prediction.why_not = "the row has neither a time, a peak of memory, nor the status OOM";
     return prediction;
   }
-  const scenario::MeasuredScenario written = scenario_of(row, file);
-  if (!written.impossible.empty()) {
-    prediction.why_not = written.impossible;
-    return prediction;
+  const auto read = row_scenario(row, file, common, shows_scenarios, prediction);
+  if (prediction.measured_b && !row.text("mem_unit")) {
+    prediction.assumed.emplace_back("GB of a peak are GiB");
   }
-  Diagnostics diagnostics;
-  const auto read = scenario::read_scenario_text(prediction.id, written.text, common.overrides,
-                                                 catalog(), diagnostics);
-  if (read) {
-    predict(*read, prediction);
-  } else {
-    prediction.why_not = first_error(diagnostics);
-  }
+  if (read) predict(*read, prediction);
   return prediction;
 }
 
@@ -78,11 +63,12 @@ std::string outcome_of(const MemoryPrediction& p) {
 }  // namespace
 
 std::vector<MemoryPrediction> memory_predictions(const scenario::MeasuredFile& file,
-                                                 const std::string& match, const Common& common) {
+                                                 const std::string& match, const Common& common,
+                                                 bool shows_scenarios) {
   std::vector<MemoryPrediction> result;
   for (const scenario::MeasuredRow& row : file.rows) {
     if (row.text("id").value_or("").find(match) == std::string::npos) continue;
-    result.push_back(predict(row, file, common));
+    result.push_back(predict(row, file, common, shows_scenarios));
   }
   return result;
 }
@@ -127,6 +113,7 @@ void print_memory(const std::string& title, const std::vector<MemoryPrediction>&
         p.measured_b ? fmt::format("{:+.1f} %", 100 * (p.predicted_b / *p.measured_b - 1)) : "",
         outcome_of(p));
   }
+  print_assumed(predictions);
   const MemoryStatistics s = statistics(predictions);
   fmt::print("  {} runs that ran and {} out of memory, {} skipped: {:.1f} % right", s.ran, s.failed,
              skipped, 100 * s.right());

@@ -4,13 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/command/options.h"
-#include "sim/scenario/measured.h"
+#include "sim/command/row_scenario.h"
 
 namespace sim::command {
 
-struct MemoryPrediction {
-  std::string id, why_not;
+struct MemoryPrediction : RowNotes {
   std::optional<bool> ran;           // none: the row does not say
   std::optional<double> measured_b;  // peak of the allocator
   double predicted_b = 0;            // the same
@@ -31,7 +29,8 @@ struct MemoryStatistics {
 // rows are skipped. The peak is compared without the stack's reserve, which allocators do not see,
 // with mem_reserved_gb or mem_gb, taken as GiB.
 std::vector<MemoryPrediction> memory_predictions(const scenario::MeasuredFile& file,
-                                                 const std::string& match, const Common& common);
+                                                 const std::string& match, const Common& common,
+                                                 bool shows_scenarios);
 MemoryStatistics statistics(const std::vector<MemoryPrediction>& predictions);
 void print_memory(const std::string& title, const std::vector<MemoryPrediction>& predictions,
                   bool is_brief);

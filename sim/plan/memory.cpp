@@ -20,12 +20,12 @@ Bytes whole(double bytes) { return Bytes(std::ceil(bytes)); }
 // Of the rank, and in the layer, with the most rows.
 double most_load(const Plan& plan, const dnn::Transformer& dnn) {
   double most = 1;
-  if (!dnn.is_moe()) return most;
+  if (!dnn.is_moe() || plan.routing.is_even()) return most;
   for (int layer = 0; layer < dnn.layers; ++layer) {
     for (const RankLoad& rank : rank_loads(plan.routing, dnn.experts.count, plan.expert, layer)) {
       most = std::max(most, rank.load);
     }
-    if (plan.routing.is_even() || plan.routing.draw == Routing::Draw::fixed) break;
+    if (plan.routing.draw == Routing::Draw::fixed) break;
   }
   return most;
 }

@@ -37,9 +37,10 @@ std::vector<double> expert_loads(const Routing& routing, int count, int layer) {
   if (routing.is_even()) return shares;
   const bool is_zipf = routing.distribution == Routing::Distribution::zipf;
   const bool is_fixed = routing.draw == Routing::Draw::fixed;
+  invariant(is_zipf || routing.histogram.size() == size, "a share for each expert");
   for (std::size_t i = 0; i < size; ++i) {
-    shares[i] = is_zipf ? std::pow(static_cast<double>(i + 1), -routing.exponent)
-                        : routing.histogram[i % routing.histogram.size()];
+    shares[i] =
+        is_zipf ? std::pow(static_cast<double>(i + 1), -routing.exponent) : routing.histogram[i];
   }
   const double mean = std::accumulate(shares.begin(), shares.end(), 0.0) / count;
   std::vector<double> loads(size);

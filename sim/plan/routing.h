@@ -26,8 +26,8 @@ struct Routing {
   bool is_even() const { return distribution == Distribution::balanced; }
 };
 
-// [expert] rows against those of an even routing; their mean is 1. A histogram that has not `count`
-// shares is repeated or cut.
+// [expert] rows against those of an even routing; their mean is 1.
+// REQUIRES: a histogram has `count` shares (problems() says so).
 std::vector<double> expert_loads(const Routing& routing, int count, int layer);
 
 // Of the experts on one rank.

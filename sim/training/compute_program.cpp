@@ -120,7 +120,7 @@ void LaneWriter::merged_pieces(int index) {
   const auto [entry, is_new] = pieces_.try_emplace({p.kind, p.virtual_stage});
   PassPieces& known = entry->second;
   if (is_new) {
-    known.pieces = pieces(in_, p);
+    known.pieces = pieces(*in_.units, p);
     known.segments.resize(known.pieces.size());
   }
   for (std::size_t i = 0; i < known.pieces.size(); ++i) {
@@ -238,11 +238,11 @@ void LaneWriter::see_hooks(int pass, int unit, std::vector<int>& events) {
 
 void LaneWriter::operators(int index) {
   const Pass& p = passes_[static_cast<std::size_t>(index)];
-  const int count = unit_count(in_, p);
+  const int count = unit_count(*in_.units, p);
   for (int u = 0; u < count; ++u) {
     std::vector<int> events;
     see_hooks(index, u, events);
-    for (const CostedOperator& o : operators_of(in_, p, u)) one_operator(o);
+    for (const CostedOperator& o : operators_of(*in_.units, p, u)) one_operator(o);
     if (events.empty()) continue;
     if (!in_progress_.empty()) {
       await_collectives(true);
@@ -258,10 +258,10 @@ void LaneWriter::operators(int index) {
 bool LaneWriter::outruns_host(int index) const {
   if (!has_host_) return false;
   const Pass& p = passes_[static_cast<std::size_t>(index)];
-  const int count = unit_count(in_, p);
+  const int count = unit_count(*in_.units, p);
   int launches = 0;
   for (int u = 0; u < count; ++u) {
-    for (const CostedOperator& o : operators_of(in_, p, u)) launches += o.kernels;
+    for (const CostedOperator& o : operators_of(*in_.units, p, u)) launches += o.kernels;
   }
   return launches > in_.stack->host_run_ahead;
 }

@@ -38,8 +38,7 @@ void JobBuilder::make_unmerged_tensor_streams() {
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     const Lane& lane = result_.lanes[i];
     if (lane.is_merged || !tensor_[i] || tensor_stream_[i] >= 0) continue;
-    const std::string key = lane_key(static_cast<int>(i));
-    const LanePrograms& programs = made_.at(key);
+    const auto& [key, programs] = *made_of_lane_[i];
     if (!programs.steps_of(dnn::RankGroup::tensor).empty()) {
       make_tensor_stream(static_cast<int>(i), programs, key);
     }
@@ -68,7 +67,8 @@ void JobBuilder::make_shared_streams(dnn::RankGroup group) {
   streams.resize(result_.lanes.size());
   for (const int rank : ranks_) {
     const Lane& lane = result_.lanes[static_cast<std::size_t>(lane_at(rank))];
-    const auto& steps = made_.at(lane_key(lane_at(rank))).steps_of(group);
+    const auto& steps =
+        made_of_lane_[static_cast<std::size_t>(lane_at(rank))]->second.steps_of(group);
     if (steps.empty()) continue;
     const std::vector<int> members = members_beside(group, rank);
     if (*std::min_element(members.begin(), members.end()) != rank) continue;

@@ -155,7 +155,8 @@ class JobBuilder {
   std::array<std::vector<std::vector<StreamId>>, rank_group_count> shared_streams_;
   // By the places of a group in a host of some type; or, without a type, its devices.
   std::map<std::pair<const topology::HostType*, std::vector<int>>, std::string> signatures_;
-  std::map<std::string, LanePrograms> made_;  // by lane_key
+  std::map<std::string, LanePrograms> made_;                      // by lane_key
+  std::vector<const decltype(made_)::value_type*> made_of_lane_;  // [lane] in made_
   std::set<int> recorded_stages_;
   std::set<std::int32_t> disturbed_links_;
   // [device] those that are disturbed; none: not alike throughout.

@@ -318,6 +318,7 @@ void JobBuilder::make_compute() {
     const std::string key = lane_key(index);
     auto made = made_.find(key);
     if (made == made_.end()) made = made_.emplace(key, programs_of(index, nullptr)).first;
+    made_of_lane_.push_back(&*made);
     LanePrograms& programs = made->second;
     lane.flops = programs.flops * static_cast<double>(lane.ranks.size()) / schedule_.rounds;
     lane.family = programs.family;

@@ -1,5 +1,6 @@
 // When the activations of a stage come and go.
 #include <algorithm>
+#include <map>
 
 #include "sim/training/outcome.h"
 
@@ -11,14 +12,19 @@ struct Times {
   Picoseconds start = 0, end = 0;
 };
 
-// [step] of a stream in the last iteration.
-std::vector<Times> times_of(std::int32_t stream, const network::Outcome& outcome) {
-  std::vector<Times> result;
+// [step] of each recorded compute stream in the last iteration.
+std::map<std::int32_t, std::vector<Times>> times_of_steps(const JobSystem& system,
+                                                          const network::Outcome& outcome) {
+  std::map<std::int32_t, std::vector<Times>> result;
+  for (const RecordedStream& recorded : system.recorded) {
+    if (recorded.pass_ends.empty()) continue;
+    result[recorded.stream].resize(static_cast<std::size_t>(recorded.pass_ends.back()));
+  }
   for (const network::Record& record : outcome.records) {
-    if (record.stream != stream) continue;
+    const auto found = result.find(record.stream);
     const auto step = static_cast<std::size_t>(record.step);
-    if (result.size() <= step) result.resize(step + 1);
-    result[step] = {record.started_at, record.ended_at};
+    if (found == result.end() || step >= found->second.size()) continue;
+    found->second[step] = {record.started_at, record.ended_at};
   }
   return result;
 }
@@ -50,11 +56,12 @@ void fill_memory_over_time(const Job& job, const JobSystem& system, const networ
   if (!dnn || system.rounds > 1) return;
   const auto& ends = outcome.iteration_ends;
   const Picoseconds start = ends.size() > 1 ? ends[ends.size() - 2] : 0;
+  const auto steps = times_of_steps(system, outcome);
   for (const RecordedStream& recorded : system.recorded) {
     if (recorded.pass_ends.empty()) continue;
     const int stage = system.lanes[static_cast<std::size_t>(recorded.lane)].stage;
     const auto held = plan::held_activations(job.plan, *dnn, job.stack, system.schedule, stage);
-    add_stage(held, recorded.pass_ends, times_of(recorded.stream, outcome), start,
+    add_stage(held, recorded.pass_ends, steps.at(recorded.stream), start,
               result.memory[static_cast<std::size_t>(stage)]);
   }
 }

@@ -21,16 +21,16 @@ Picoseconds alone(const LaneInput& in, const CostedOperator& o) {
 
 }  // namespace
 
-int unit_count(const LaneInput& in, const Pass& pass) {
-  return static_cast<int>((*in.units)[static_cast<std::size_t>(pass.virtual_stage)].size());
+int unit_count(const StageUnits& units, const Pass& pass) {
+  return static_cast<int>(units[static_cast<std::size_t>(pass.virtual_stage)].size());
 }
 
-const std::vector<CostedOperator>& operators_of(const LaneInput& in, const Pass& pass,
+const std::vector<CostedOperator>& operators_of(const StageUnits& units, const Pass& pass,
                                                 int position) {
-  const auto& units = (*in.units)[static_cast<std::size_t>(pass.virtual_stage)];
+  const auto& list = units[static_cast<std::size_t>(pass.virtual_stage)];
   const auto place = static_cast<std::size_t>(position);
-  if (pass.kind == Pass::Kind::forward) return units[place].costs->forward;
-  const UnitCosts& costs = *units[units.size() - 1 - place].costs;
+  if (pass.kind == Pass::Kind::forward) return list[place].costs->forward;
+  const UnitCosts& costs = *list[list.size() - 1 - place].costs;
   switch (pass.kind) {
     case Pass::Kind::backward_input:
       return costs.backward_input;
@@ -47,15 +47,15 @@ Picoseconds overlapped(const LaneInput& in, Picoseconds communication, Picosecon
   return compute <= done ? communication : communication + (compute - done);
 }
 
-std::vector<Piece> pieces(const LaneInput& in, const Pass& pass) {
+std::vector<Piece> pieces(const StageUnits& units, const Pass& pass) {
   std::vector<Piece> result;
   int beside = 0;  // operators that run beside a collective
   const auto append = [&](const CostedOperator& o, bool is_merged) {
     if (result.empty() || result.back().is_merged != is_merged) result.push_back({{}, is_merged});
     result.back().run.push_back(&o);
   };
-  for (int u = 0; u < unit_count(in, pass); ++u) {
-    for (const CostedOperator& o : operators_of(in, pass, u)) {
+  for (int u = 0; u < unit_count(units, pass); ++u) {
+    for (const CostedOperator& o : operators_of(units, pass, u)) {
       if (o.collective && !is_of_lane(o)) {
         append(o, false);
         beside = std::max(beside, o.overlapped);
@@ -68,17 +68,14 @@ std::vector<Piece> pieces(const LaneInput& in, const Pass& pass) {
   return result;
 }
 
-int shared_collectives(const plan::Schedule& schedule, int stage,
-                       const std::vector<std::vector<Unit>>& units) {
-  LaneInput in;
-  in.units = &units;
+int shared_collectives(const plan::Schedule& schedule, int stage, const StageUnits& units) {
   std::map<std::pair<Pass::Kind, int>, int> counts;  // by virtual stage
   int result = 0;
   for (const Pass& pass : schedule.passes[static_cast<std::size_t>(stage)]) {
     if (pass.kind == Pass::Kind::update) continue;
     const auto [entry, is_new] = counts.try_emplace({pass.kind, pass.virtual_stage}, 0);
-    for (int u = 0; is_new && u < unit_count(in, pass); ++u) {
-      for (const CostedOperator& o : operators_of(in, pass, u)) {
+    for (int u = 0; is_new && u < unit_count(units, pass); ++u) {
+      for (const CostedOperator& o : operators_of(units, pass, u)) {
         if (o.collective && !is_of_lane(o)) ++entry->second;
       }
     }

@@ -25,6 +25,8 @@ struct Segment {
   std::map<std::pair<collective::Operation, double>, int> merged;
 };
 
+using StageUnits = std::vector<std::vector<Unit>>;  // [virtual stage]
+
 // Operators of a pass, one after the other.
 using OperatorRun = std::vector<const CostedOperator*>;
 
@@ -38,18 +40,17 @@ struct Piece {
   OperatorRun run;
   bool is_merged = true;
 };
-std::vector<Piece> pieces(const LaneInput& in, const plan::Pass& pass);
+std::vector<Piece> pieces(const StageUnits& units, const plan::Pass& pass);
 
 // Of the tensor group alone: such a collective can be part of a step.
 inline bool is_of_lane(const CostedOperator& o) { return o.group == dnn::RankGroup::tensor; }
 
 // Collectives in the passes of a stage whose groups may join several lanes.
-int shared_collectives(const plan::Schedule& schedule, int stage,
-                       const std::vector<std::vector<Unit>>& units);
+int shared_collectives(const plan::Schedule& schedule, int stage, const StageUnits& units);
 
-int unit_count(const LaneInput& in, const plan::Pass& pass);
+int unit_count(const StageUnits& units, const plan::Pass& pass);
 // Of the unit that the pass comes to at this position.
-const std::vector<CostedOperator>& operators_of(const LaneInput& in, const plan::Pass& pass,
+const std::vector<CostedOperator>& operators_of(const StageUnits& units, const plan::Pass& pass,
                                                 int position);
 
 // Two kernels side by side on one device: the collective holds some multiprocessors while it runs.

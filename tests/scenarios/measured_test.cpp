@@ -66,7 +66,7 @@ TEST_CASE("measured: rows with context and expert parallelism") {
 // 16 layers of 2048 with 8192 inside fit 80 GiB many times over, 80 of 8192 with 28,672 never: one
 // of each kind ran, one of each was out of memory.
 TEST_CASE("measured: runs that fit and runs that do not") {
-  const auto predictions = command::memory_predictions(made_up(), "", {});
+  const auto predictions = command::memory_predictions(made_up(), "", {}, false);
   REQUIRE(predictions.size() == 5);
   CHECK(predictions[0].fits);
   CHECK_FALSE(predictions[3].fits);
@@ -77,6 +77,7 @@ TEST_CASE("measured: runs that fit and runs that do not") {
   CHECK(s.false_alarms == 1);
   CHECK(s.misses == 1);
   CHECK(s.right() == approximately(0.5));
+  CHECK(predictions[0].assumed.back() == "GB of a peak are GiB");
   CHECK(s.measured == 1);
   CHECK(s.bias == approximately(predictions[0].predicted_b / (40.0 * 1024 * 1024 * 1024) - 1));
 }
