@@ -121,9 +121,11 @@ void Writer::dnn() {
   say(fmt::format("  ffn: {:.0f}\n  vocabulary: {:.0f}", ffn, vocabulary));
   if (is_llama) {
     say("  position: rotary\n  norm: rms-norm\n  activation: silu\n  gated: true");
-    // The small ones of that sweep are.
-    const bool is_tied =
-        row_.text("tie_emb") ? row_.text("tie_emb") == "True" : is_nanotron() && hidden < 4096;
+    bool is_tied = row_.text("tie_emb") == "True";
+    if (!row_.text("tie_emb") && is_nanotron() && hidden < 4096) {
+      is_tied = true;
+      result_.assumed.push_back("tied embedding, as the small ones of that sweep have");
+    }
     if (is_tied) say("  tied_embedding: true");
     if (const auto moe = row_.text("moe")) experts(*moe);
     return;
