@@ -1,8 +1,12 @@
 // Paths from the hops of a collective, costs from the profile's curves or the structured law.
 #include "sim/training/communication.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "calibrate/profile/assumed_network.h"
 
 namespace sim::training {
 
@@ -24,9 +28,10 @@ double efficiency(topology::LinkKind kind, const profile::NetworkConstants& netw
     case topology::LinkKind::fabric:
       return network.efficiency;
     case topology::LinkKind::scale_up:
-    case topology::LinkKind::pcie:
     case topology::LinkKind::socket:
       return network.intra_efficiency;
+    case topology::LinkKind::pcie:
+      return network.pcie_efficiency;
   }
   bug("unknown kind of link");
 }
@@ -143,6 +148,11 @@ const collective::Hardware& Communicator::hardware() const {
   collective::Hardware& hardware = hardware_.emplace();
   hardware.generation = generation_of(profile_->device());
   hardware.has_nvlink = hardware.has_nvswitch = false;
+  hardware.inside_domain = inside_domain_;
+  hardware.has_sharp = cluster_->has_sharp_fabric();
+  hardware.has_nvls = std::all_of(members_.begin(), members_.end(), [&](DeviceIndex member) {
+    return cluster_->device(member).sharp;
+  });
   int members_of_first_host = 0;
   for (const int host : layout_.host_of) members_of_first_host += host == layout_.host_of.front();
   for (std::size_t i = 1; i < members_.size(); ++i) {
@@ -163,13 +173,16 @@ const collective::Hardware& Communicator::hardware() const {
 
 const Path& Communicator::path(Operation operation, collective::Choice choice) const {
   for (const Cached& cached : paths_) {
-    if (cached.operation == operation && cached.algorithm == choice.algorithm &&
-        cached.protocol == choice.protocol) {
+    if (cached.operation == operation && cached.choice == choice) {
       return *cached.path;
     }
   }
   auto path = std::make_unique<Path>();
-  const auto network = profile_->network();
+  auto network = profile_->network();
+  const bool is_nvls_tree = choice.algorithm == Algorithm::nvls_tree;
+  if (is_nvls_tree || choice.algorithm == Algorithm::nvls) {
+    network.intra_efficiency = network.nvls_efficiency;
+  }
   // Enough bytes that no share is rounded away; everything is linear in the size.
   const double size = 1e9;
   const collective::Traffic traffic =
@@ -183,10 +196,16 @@ const Path& Communicator::path(Operation operation, collective::Choice choice) c
   const auto [intra, inter] =
       add_hops(*cluster_, network, hops, collective::protocol_overhead(choice.protocol),
                reduces ? memory_passes_reduce : memory_passes_copy, *path);
-  path->latency = network.base + traffic.intra_steps * (network.step_intra + intra) +
-                  traffic.inter_steps * (network.step_inter + inter);
-  path->channels = network.channels;
-  paths_.push_back({operation, choice.algorithm, choice.protocol, std::move(path)});
+  path->latency =
+      network.base + traffic.intra_steps * (network.step_intra + intra) +
+      traffic.inter_steps * ((is_nvls_tree ? network.step_nvls_tree : network.step_inter) + inter);
+  if (is_nvls_tree) path->fill = traffic.inter_steps * network.fill_nvls_tree;
+  if (choice.algorithm == Algorithm::pat) {
+    path->latency += layout_.ranks() * network.pat_rank;
+    path->seconds_per_byte /= network.pat_efficiency;
+  }
+  path->channels = choice.channels;
+  paths_.push_back({operation, choice, std::move(path)});
   return *paths_.back().path;
 }
 
@@ -203,7 +222,7 @@ TransferCost transfer_cost(const Path& path, Bytes size) {
 }
 
 std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Bytes size,
-                                                        std::optional<Algorithm> forced) const {
+                                                        const collective::Forced& forced) const {
   for (const KnownCost& known : costs_) {
     if (known.operation == operation && known.size == size.value() && known.forced == forced) {
       return known.answer;
@@ -215,25 +234,51 @@ std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Byt
   return answer;
 }
 
+collective::Choice Communicator::choice(Operation operation, Bytes size,
+                                        const collective::Forced& forced) const {
+  if (profile_->origin() != profile::Origin::ideal) {
+    collective::Choice chosen = collective::choose(operation, layout_, hardware(), size, forced);
+    chosen.channels = forced.channels.value_or(channels());
+    return chosen;
+  }
+  return {forced.algorithm.value_or(collective::algorithms(operation).front()),
+          forced.protocol.value_or(Protocol::simple), forced.channels.value_or(channels())};
+}
+
+bool Communicator::is_measured(Operation operation, Bytes size,
+                               const collective::Forced& forced) const {
+  return inside_domain_ && !forced.is_any() &&
+         profile_->has_collective({kind_of(operation), layout_.ranks(), size.value()});
+}
+
+std::string Communicator::described(Operation operation, Bytes size,
+                                    const collective::Forced& forced) const {
+  if (is_measured(operation, size, forced)) {
+    return fmt::format("measured curve of {} ranks", layout_.ranks());
+  }
+  const collective::Choice chosen = choice(operation, size, forced);
+  return fmt::format("{} {}", collective::name(chosen.algorithm),
+                     collective::name(chosen.protocol));
+}
+
 std::pair<const Path*, TransferCost> Communicator::computed_cost(
-    Operation operation, Bytes size, std::optional<Algorithm> forced) const {
-  const bool is_ideal = profile_->origin() == profile::Origin::ideal;
-  collective::Choice choice;
-  if (forced) {
-    choice.algorithm = *forced;
-  } else if (is_ideal) {
-    choice.algorithm = collective::algorithms(operation).front();
-  } else {
-    choice = collective::choose(operation, layout_, hardware(), size);
+    Operation operation, Bytes size, const collective::Forced& forced) const {
+  if (is_measured(operation, size, forced)) {
+    // Links are loaded as by a ring.
+    const Path& p =
+        path(operation, {collective::algorithms(operation).front(), Protocol::simple, channels()});
+    return {&p, curve_cost(operation, size, p)};
   }
+  const collective::Choice chosen = choice(operation, size, forced);
+  const Path& p = path(operation, chosen);
+  TransferCost cost = transfer_cost(p, size);
+  if (chosen.algorithm == Algorithm::nvls_tree) stretch_to_curve(size, p, cost);
+  return {&p, cost};
+}
+
+// A measured curve: what the smallest message takes is latency, the rest loads the links.
+TransferCost Communicator::curve_cost(Operation operation, Bytes size, const Path& path) const {
   const profile::CollectiveQuestion question{kind_of(operation), layout_.ranks(), size.value()};
-  if (!inside_domain_ || forced || !profile_->has_collective(question)) {
-    const Path& p = path(operation, choice);
-    return {&p, transfer_cost(p, size)};
-  }
-  // A measured curve: what the smallest message takes is latency, the rest loads the links.
-  const Path& p = path(
-      operation, {collective::algorithms(operation).front(), Protocol::simple, choice.channels});
   const profile::Answer answer = profile_->collective(question);
   const profile::Answer smallest = profile_->collective({question.kind, question.ranks, 1024});
   TransferCost cost;
@@ -243,15 +288,36 @@ std::pair<const Path*, TransferCost> Communicator::computed_cost(
   cost.is_extrapolated = answer.extrapolated;
   if (cost.work > 0) {
     // In-switch reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
-    double rate = p.reference * size.value() / (answer.duration - lag).value();
-    for (const auto& [link, bytes] : p.links) {
+    double rate = path.reference * size.value() / (answer.duration - lag).value();
+    for (const auto& [link, bytes] : path.links) {
       const double capacity = cluster_->link(link).capacity.value();
-      if (bytes > 0) rate = std::min(rate, capacity * p.reference / bytes);
+      if (bytes > 0) rate = std::min(rate, capacity * path.reference / bytes);
     }
     cost.amount = to_bytes_per_second(BytesPerSecond(rate));
     cost.weight = byte_fair_weight(cost.amount);
   }
-  return {&p, cost};
+  return cost;
+}
+
+// Trees between hosts are fed by reduction inside them, chunk by chunk: together they take as long
+// as the slower, and inside a host a measured curve says how long that is.
+void Communicator::stretch_to_curve(Bytes size, const Path& path, TransferCost& cost) const {
+  cost.lag +=
+      to_picoseconds(path.fill * (size.value() / (size.value() + profile::nvls_tree_chunks)));
+  int members = 0;
+  for (const int host : layout_.host_of) members += host == layout_.host_of.front();
+  profile::CollectiveQuestion question{profile::CollectiveKind::all_reduce, members, size.value()};
+  if (!profile_->has_collective(question)) return;
+  const profile::Answer inside = profile_->collective(question);
+  question.bytes = 1024;
+  const Picoseconds work = to_picoseconds(
+      inside.duration - std::min(inside.duration, profile_->collective(question).duration));
+  if (work <= cost.work) return;
+  cost.work = work;
+  cost.is_extrapolated = inside.extrapolated;
+  cost.amount = to_bytes_per_second(
+      BytesPerSecond(path.reference * size.value() / (static_cast<double>(work) * 1e-12)));
+  cost.weight = byte_fair_weight(cost.amount);
 }
 
 std::vector<double> Communicator::signature() const {

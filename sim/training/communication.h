@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Path {
   double reference = 0;         // largest of the links' bytes; footprints are relative to it
   double seconds_per_byte = 0;  // alone, at the efficiency of each kind of link
   Seconds latency;
+  Seconds fill;      // of a pipeline, for a message of any length
   int channels = 0;  // multiprocessors the kernel takes on each device
 };
 
@@ -47,7 +49,10 @@ class Communicator {
   // communicator. Inside one scale-up domain the profile's measured curve gives the time, where it
   // has one; otherwise the structured law: latency per step, bytes over the slowest link.
   std::pair<const Path*, TransferCost> cost(collective::Operation operation, Bytes size,
-                                            std::optional<collective::Algorithm> forced = {}) const;
+                                            const collective::Forced& forced = {}) const;
+  // What runs for it, for people: "nvls-tree Simple", or the curve that answers.
+  std::string described(collective::Operation operation, Bytes size,
+                        const collective::Forced& forced = {}) const;
   std::span<const DeviceIndex> members() const { return members_; }
   int channels() const;
   // Whether an operation of this size runs along rings.
@@ -58,20 +63,25 @@ class Communicator {
  private:
   struct Cached {
     collective::Operation operation;
-    collective::Algorithm algorithm;
-    collective::Protocol protocol;
+    collective::Choice choice;
     std::unique_ptr<Path> path;
   };
   struct KnownCost {
     collective::Operation operation;
     double size;
-    std::optional<collective::Algorithm> forced;
+    collective::Forced forced;
     std::pair<const Path*, TransferCost> answer;
   };
   const Path& path(collective::Operation operation, collective::Choice choice) const;
-  std::pair<const Path*, TransferCost> computed_cost(
-      collective::Operation operation, Bytes size,
-      std::optional<collective::Algorithm> forced) const;
+  std::pair<const Path*, TransferCost> computed_cost(collective::Operation operation, Bytes size,
+                                                     const collective::Forced& forced) const;
+  collective::Choice choice(collective::Operation operation, Bytes size,
+                            const collective::Forced& forced) const;
+  // Whether a measured curve answers for so many ranks inside one domain, and nothing is forced.
+  bool is_measured(collective::Operation operation, Bytes size,
+                   const collective::Forced& forced) const;
+  TransferCost curve_cost(collective::Operation operation, Bytes size, const Path& path) const;
+  void stretch_to_curve(Bytes size, const Path& path, TransferCost& cost) const;
   const collective::Hardware& hardware() const;
 
   const topology::Cluster* cluster_;

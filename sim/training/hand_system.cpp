@@ -107,7 +107,7 @@ StreamId HandBuilder::collective(const HandOperation& operation,
   }
   const auto& p = profile_of(job_, members.front());
   groups_.push_back(std::make_unique<Communicator>(cluster_, p, members));
-  const auto [path, cost] = groups_.back()->cost(what.operation, what.bytes, what.algorithm);
+  const auto [path, cost] = groups_.back()->cost(what.operation, what.bytes, what.forced);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
   const int multiprocessors = std::max(p.device().multiprocessors, 1);
   const double share = what.multiprocessors.value_or(
