@@ -44,7 +44,7 @@ void check_routers(Reader& reader, const Value& section, const std::string& path
         Key{"leaves_per_pod", false, !fabric.is_direct()}}) {
     const Value* found = section.find(one.key);
     if (found == nullptr && one.is_needed) {
-      report_missing(reader, section, path, one.key, "such a fabric says it");
+      report_missing(reader, section, path, one.key, "a torus or a dragonfly says it");
     }
     if (found != nullptr && !one.is_allowed) {
       reader.error(joined_path(path, one.key), found->name_place(),

@@ -13,8 +13,6 @@
 namespace sim::scenario {
 namespace {
 
-using collective::Operation;
-
 struct Field {
   std::string text;
   int column = 1;
@@ -111,7 +109,7 @@ std::optional<double> TableReader::number(const std::vector<Field>& fields, std:
 
 std::string TableReader::id_of(const std::vector<Field>& fields,
                                const std::string& operation) const {
-  const std::string id = text(fields, "run_id");
+  std::string id = text(fields, "run_id");
   if (!id.empty()) return id;
   std::string made;
   for (const char* name : {"system", "ccl_version_dir", "dtype"}) {
@@ -144,6 +142,11 @@ void TableReader::row(const std::vector<Field>& fields) {
   const auto hosts =
       nodes == columns_.end() ? 1.0 : number(fields, nodes->second, "number of hosts", 1);
   if (!ranks || !size || !time || !hosts) return;
+  if (std::fmod(*ranks, *hosts) != 0) {
+    diagnostics_.error(place(fields[ranks_]), fmt::format("{} ranks on {} hosts", *ranks, *hosts),
+                       "every host must hold as many ranks as the others", "take the row out");
+    return;
+  }
   const std::string id = id_of(fields, fields[operation_].text);
   const auto [at, is_new] = index_.emplace(id, runs_.size());
   if (is_new) {
