@@ -27,9 +27,11 @@ inline constexpr const char* nvls_tree_runs =
     "h100_16_nccltests309, h100_32_nccltests309, h100_64_nccltests309_ctas24_qps2, "
     "h100_64_nccltests309_default";
 
-// Source: Azure/azurehpc-health-checks, expected copies to H100 and H200: 52 and 55 of 63 GB/s;
-// voipmonitor/rtx6kpro: 52.7 to 56.6 GB/s between two cards under one switch.
-inline constexpr double pcie_share = 0.87;
+// The middle of what is published, as a share of 31.5 and 63 GB/s.
+// Source: NVIDIA/nvbandwidth, README: 26 GB/s to an A100; Azure/azurehpc-health-checks, expected:
+// 23 to A100, 52 to H100, 55 to H200; voipmonitor/rtx6kpro: 52.7 to 56.6 between cards under a
+// switch.
+inline constexpr double pcie_share = 0.83;
 
 // Source: NVIDIA/nccl src/graph/tuning.cc at 5067397: what PAT reaches of a ring's rate, and what
 // each rank adds beside its log2 n steps. No public measurement was found.
