@@ -25,6 +25,7 @@ Cluster::Cluster(Cluster&&) noexcept = default;
 Cluster& Cluster::operator=(Cluster&&) noexcept = default;
 
 DeviceIndex Cluster::device_count() const { return state_->network->device_count(); }
+bool Cluster::has_sharp_fabric() const { return state_->description.fabric.sharp; }
 Device Cluster::device(DeviceIndex device) const { return state_->network->device(device); }
 std::string Cluster::device_name(DeviceIndex device) const {
   return state_->network->device_name(device);

@@ -12,10 +12,12 @@
 //   leaf3.spine1, spine1.leaf3      leaf to one spine and back (hashed)
 //   leaf3.agg1, pod0.agg1.leaf3     fat tree, hashed
 //   pod0.agg1.core5, core5.pod0.agg1  fat tree, hashed
-//   a->b, a->b#1                    graph: from a to b; the second of parallel links
-// Names of switches: domain0, h3.pcie1, h3.socket0, switch, leaf3, spine1, pod0.agg1, core5; where
-// routing is sprayed, spine, pod0 and core each stand for all equal switches of the tier. Leaves of
-// a rail-optimized fabric are numbered group * rails + rail.
+//   router3.x+, router3.x-          torus: to the next router along a dimension, and to the one
+//   before router3.router5                 dragonfly: within a group, or from group to group a->b,
+//   a->b#1                    graph: from a to b; the second of parallel links
+// Names of switches: domain0, h3.pcie1, h3.socket0, switch, router3, leaf3, spine1, pod0.agg1,
+// core5; where routing is sprayed, spine, pod0 and core each stand for all equal switches of the
+// tier. Leaves of a rail-optimized fabric are numbered group * rails + rail.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +42,7 @@ struct Device {
   int index_in_host = 0;
   int domain = 0;  // scale-up domain; devices of different hosts may share one. A device without
                    // scale-up links is a domain of its own
+  bool sharp = false;  // the switch of its domain reduces and multicasts
 };
 
 enum class LinkKind { scale_up, pcie, socket, nic, fabric };
@@ -102,6 +105,8 @@ class Cluster {
   // Devices are in order of host groups, hosts. Spare hosts are the last ones. What is asked for is
   // computed from the description, unless that is a graph; names are unique.
   DeviceIndex device_count() const;
+  // Whether the switches between hosts reduce.
+  bool has_sharp_fabric() const;
   Device device(DeviceIndex device) const;
   std::string device_name(DeviceIndex device) const;  // "h3.gpu5"
   LinkIndex link_count() const;

@@ -20,6 +20,7 @@ struct ScaleUp {
   BytesPerSecond per_device;  // NVLink 4: 450 GB/s
   Seconds latency;            // one hop, device to switch (crossbar) or device to device (mesh)
   int domain_hosts = 1;       // hosts in one domain: 18 for GB200 NVL72
+  bool sharp = false;         // the switches of a crossbar reduce and multicast
 };
 
 // A type of host: what fails together, with its CPU and memory.
@@ -50,15 +51,21 @@ struct HostGroup {
 };
 
 struct Fabric {
-  enum class Kind { none, one_switch, leaf_spine, rail_optimized, fat_tree };
+  enum class Kind { none, one_switch, leaf_spine, rail_optimized, fat_tree, torus, dragonfly };
   Kind kind = Kind::none;
-  int hosts_per_group = 32;     // hosts under one leaf, or under one set of rail leaves
+  int hosts_per_group = 32;     // hosts under one leaf, one set of rail leaves, or one router
   int leaves_per_pod = 0;       // fat tree (three tiers); 0: as many as there will be pods
   BytesPerSecond link;          // a switch port, one way
   Seconds latency;              // one link with its switch
   double oversubscription = 1;  // down capacity : up capacity of a leaf, all its ports in use
   enum class Routing { sprayed, hashed };
   Routing routing = Routing::sprayed;
+  bool sharp = false;           // the switches reduce
+  std::vector<int> dimensions;  // torus: routers along each
+  // Dragonfly: groups of routers that are all joined to each other, one cable between every two
+  // groups; so many of these cables at a router.
+  int groups = 0, routers_per_group = 0, global_links = 0;
+  bool is_direct() const { return kind == Kind::torus || kind == Kind::dragonfly; }
 };
 
 // An arbitrary graph. Cables are two directed links unless one_way.

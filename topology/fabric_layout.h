@@ -15,38 +15,32 @@
 #include <string>
 #include <vector>
 
-#include "topology/cluster.h"
-#include "topology/part_pattern.h"
+#include "topology/fabric_shape.h"
 
 namespace topology {
 
-class FabricLayout {
+class FabricLayout : public FabricShape {
  public:
   // `nics`: NICs of a host, the most where hosts differ.
   FabricLayout(const Fabric& fabric, std::int64_t hosts, int nics);
 
   bool exists() const { return leaves_ > 0; }
-  std::int64_t leaf_of(std::int64_t host, int nic) const {
+  std::int64_t leaf_of(std::int64_t host, int nic) const override {
     return host / hosts_per_leaf_ * rails_ + (rails_ > 1 ? nic : 0);
   }
-  std::int64_t leaves() const { return leaves_; }
-  // What is plugged into a leaf: NICs of the hosts from `first`, before `end`.
-  struct Plugged {
-    std::int64_t first, end;
-    std::optional<int> nic;  // none: all of a host
-  };
-  Plugged plugged(std::int64_t leaf) const;
+  std::int64_t leaves() const override { return leaves_; }
+  Plugged plugged(std::int64_t leaf) const override;
 
-  std::int64_t switch_count() const;
-  std::string switch_name(std::int64_t number) const;
-  std::int64_t link_count() const { return 2 * (leaf_pairs() + core_pairs()); }
-  std::string link_name(std::int64_t number) const;
-  LinkEnds ends(std::int64_t number) const;  // numbers of switches
-  const Link& link(std::int64_t number) const { return links_[tier(number) - 1]; }
-  int tier(std::int64_t number) const { return number < 2 * leaf_pairs() ? 1 : 2; }
+  std::int64_t switch_count() const override;
+  std::string switch_name(std::int64_t number) const override;
+  std::int64_t link_count() const override { return 2 * (leaf_pairs() + core_pairs()); }
+  std::string link_name(std::int64_t number) const override;
+  LinkEnds ends(std::int64_t number) const override;
+  const Link& link(std::int64_t number) const override { return links_[tier(number) - 1]; }
+  int tier(std::int64_t number) const override { return number < 2 * leaf_pairs() ? 1 : 2; }
 
   // Of the leaf's group, or of the second-tier switch's pod.
-  std::int64_t first_host(std::int64_t number) const;
+  std::int64_t first_host(std::int64_t number) const override;
 
   struct Links {
     std::int64_t links[4];
@@ -54,23 +48,29 @@ class FabricLayout {
   };
   // From leaf to leaf; `hash` picks among equal paths. None when they are the same.
   Links between(std::int64_t source, std::int64_t target, std::uint64_t hash) const;
+  void route(std::int64_t source, std::int64_t target, std::uint64_t hash,
+             std::vector<Hop>& hops) const override {
+    const Links found = between(source, target, hash);
+    for (int i = 0; i < found.count; ++i) hops.push_back({found.links[i]});
+  }
+  bool has_halves() const override { return false; }
 
-  // Hosts under one leaf or set of rail leaves, and in a pod; 0 where no links join those.
-  std::int64_t hosts_per_group() const { return branches_ > 0 ? hosts_per_leaf_ : 0; }
-  std::int64_t hosts_per_pod() const {
+  std::int64_t hosts_per_group() const override { return branches_ > 0 ? hosts_per_leaf_ : 0; }
+  std::int64_t hosts_per_pod() const override {
     return core_branches_ > 0 ? leaves_per_pod_ * hosts_per_leaf_ : 0;
   }
-  std::int64_t links_per_group() const { return 2 * rails_ * branches_; }
-  std::int64_t links_per_pod() const { return 2 * branches_ * core_branches_; }
+  std::int64_t links_per_group() const override { return 2 * rails_ * branches_; }
+  std::int64_t links_per_pod() const override { return 2 * branches_ * core_branches_; }
   // Of NICs this fast plugged into the leaf, or of the pod's leaves, that the link joins further
   // up.
-  BytesPerSecond capacity_below(std::int64_t number, BytesPerSecond nic) const;
-  bool is_chosen_by_hash() const { return is_hashed_ && (branches_ > 1 || core_branches_ > 1); }
+  BytesPerSecond capacity_below(std::int64_t number, BytesPerSecond nic) const override;
+  bool has_alike_blocks() const override {
+    return !is_hashed_ || (branches_ <= 1 && core_branches_ <= 1);
+  }
 
-  // Numbers of what a pattern names, or has a part of it in the name; and all links of a switch.
-  std::vector<std::int64_t> switches_of_part(const PartPattern& pattern) const;
-  std::vector<std::int64_t> links_named(const PartPattern& pattern) const;
-  std::vector<std::int64_t> links_at(std::int64_t number) const;
+  std::vector<std::int64_t> switches_of_part(const PartPattern& pattern) const override;
+  std::vector<std::int64_t> links_named(const PartPattern& pattern) const override;
+  std::vector<std::int64_t> links_at(std::int64_t number) const override;
 
  private:
   struct Pair {

@@ -21,7 +21,7 @@ constexpr std::int64_t devices_max = std::int64_t{1} << 27;
 constexpr std::int64_t per_host_max = 1024;
 
 void find_in_names(const std::vector<HostGroup>& groups, Findings& findings) {
-  constexpr std::array reserved = {"leaf", "spine", "pod", "core", "switch", "domain"};
+  constexpr std::array reserved = {"leaf", "spine", "pod", "core", "switch", "domain", "router"};
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string& name = groups[i].name;
     findings.about(Subject::host_group, i);
@@ -144,6 +144,56 @@ void find_in_fabric(const Fabric& fabric, Findings& findings) {
   }
 }
 
+constexpr int routers_max = 1 << 20;
+
+// Returns the routers, or none where a number is wrong.
+std::int64_t routers_of_torus(const Fabric& fabric, Findings& findings) {
+  if (fabric.dimensions.size() < 2 || fabric.dimensions.size() > 3) {
+    findings.error(fmt::format("a torus of {} dimensions", fabric.dimensions.size()),
+                   "it has 2 or 3", "write 'dimensions: [4, 4, 4]'");
+    return 0;
+  }
+  std::int64_t routers = 1;
+  for (const int n : fabric.dimensions) {
+    findings.check_count("dimensions", n, 2, 4096);
+    routers *= std::clamp(n, 1, 4096);
+  }
+  return routers;
+}
+
+std::int64_t routers_of_dragonfly(const Fabric& fabric, Findings& findings) {
+  findings.check_count("groups", fabric.groups, 2, 65536);
+  findings.check_count("routers_per_group", fabric.routers_per_group, 1, 4096);
+  findings.check_count("global_links", fabric.global_links, 1, 4096);
+  if (findings.has_errors()) return 0;
+  const std::int64_t ports = std::int64_t{fabric.routers_per_group} * fabric.global_links;
+  if (ports < fabric.groups - 1) {
+    findings.error(
+        fmt::format("{} groups, but a group has cables to {} others", fabric.groups, ports),
+        fmt::format("routers_per_group {} x global_links {} = {}; every two groups are joined",
+                    fabric.routers_per_group, fabric.global_links, ports),
+        fmt::format("write 'global_links: {}'",
+                    (fabric.groups - 2) / fabric.routers_per_group + 1));
+  }
+  return std::int64_t{fabric.groups} * fabric.routers_per_group;
+}
+
+void find_in_routers(const Fabric& fabric, std::int64_t hosts, Findings& findings) {
+  findings.about(Subject::fabric);
+  if (!fabric.is_direct()) return;
+  const bool is_torus = fabric.kind == Fabric::Kind::torus;
+  const std::int64_t routers =
+      is_torus ? routers_of_torus(fabric, findings) : routers_of_dragonfly(fabric, findings);
+  if (findings.has_errors()) return;
+  findings.check_count("routers", routers, 1, routers_max);
+  if (routers * fabric.hosts_per_group == hosts) return;
+  findings.error(
+      fmt::format("{} routers x hosts_per_group {} = {} hosts, but the cluster has {}", routers,
+                  fabric.hosts_per_group, routers * fabric.hosts_per_group, hosts),
+      is_torus ? "the routers are the product of the dimensions"
+               : "the routers are groups x routers_per_group");
+}
+
 // Hosts of several scale-up domains meet on the fabric only.
 void find_unconnected(const Description& description, Findings& findings) {
   const std::vector<HostGroup>& groups = description.hosts;
@@ -190,9 +240,9 @@ void find_in_size(const Description& description, Findings& findings) {
     const HostLayout layout(group.type, description.fabric.kind != Fabric::Kind::none);
     links += static_cast<double>(layout.link_count()) * group.count;
   }
-  const FabricLayout fabric(description.fabric, hosts_described(description),
-                            nics_max(description));
-  links += static_cast<double>(fabric.link_count());
+  const auto fabric =
+      fabric_shape(description.fabric, hosts_described(description), nics_max(description));
+  links += static_cast<double>(fabric->link_count());
   // Vertices need no check: a device counts with at most 3 switches in its host, 4 x 2^27 = 2^29 in
   // all, and switches between hosts are at most 3/4 of the links between them.
   constexpr double most = std::numeric_limits<LinkIndex>::max();
@@ -203,8 +253,8 @@ void find_in_size(const Description& description, Findings& findings) {
   }
   // Sprayed links of a switch are one link as fast as all of them.
   constexpr double fastest = 9e15;
-  for (std::int64_t number = 0; number < fabric.link_count(); number += fabric.link_count() - 1) {
-    const double rate = fabric.link(number).capacity.value();
+  for (std::int64_t number = 0; number < fabric->link_count(); number += fabric->link_count() - 1) {
+    const double rate = fabric->link(number).capacity.value();
     if (rate < fastest) continue;
     findings.error(fmt::format("the links from one switch up carry {:.3g} TB/s together, the most "
                                "is {:.3g} TB/s",
@@ -223,6 +273,7 @@ void find_in_hosts(const Description& description, Findings& findings) {
     find_in_type(description.hosts[i], description.fabric, findings);
   }
   find_in_fabric(description.fabric, findings);
+  find_in_routers(description.fabric, hosts_described(description), findings);
   if (findings.has_errors()) return;
   find_unconnected(description, findings);
   find_in_size(description, findings);

@@ -20,11 +20,14 @@ std::int64_t hosts_described(const Description& description) {
 
 HostNetwork::HostNetwork(const Description& description)
     : hosts_(description.hosts, description.fabric),
-      fabric_(description.fabric, hosts_described(description), nics_max(description)) {}
+      fabric_(
+          fabric_shape(description.fabric, hosts_described(description), nics_max(description))) {}
 
 Device HostNetwork::device(DeviceIndex device) const {
   const auto [host, i] = hosts_.device(device);
-  return {host.group.description->type.device_type, host.index(), i, host.domain(i)};
+  const HostType& type = host.group.description->type;
+  const bool has_switch = type.scale_up.kind == ScaleUp::Kind::crossbar;
+  return {type.device_type, host.index(), i, host.domain(i), has_switch && type.scale_up.sharp};
 }
 
 std::string HostNetwork::device_name(DeviceIndex device) const {
@@ -33,24 +36,24 @@ std::string HostNetwork::device_name(DeviceIndex device) const {
 }
 
 LinkIndex HostNetwork::link_count() const {
-  return hosts_.link_count() + static_cast<LinkIndex>(fabric_.link_count());
+  return hosts_.link_count() + static_cast<LinkIndex>(fabric_->link_count());
 }
 
 Link HostNetwork::link(LinkIndex link) const {
-  if (link >= hosts_.link_count()) return fabric_.link(link - hosts_.link_count());
+  if (link >= hosts_.link_count()) return fabric_->link(link - hosts_.link_count());
   const auto [host, number] = hosts_.link(link);
   return host.group.link(host.group.layout.kind(number));
 }
 
 std::string HostNetwork::link_name(LinkIndex link) const {
-  if (link >= hosts_.link_count()) return fabric_.link_name(link - hosts_.link_count());
+  if (link >= hosts_.link_count()) return fabric_->link_name(link - hosts_.link_count());
   const auto [host, number] = hosts_.link(link);
   return host.link_name(number);
 }
 
 LinkEnds HostNetwork::ends(LinkIndex link) const {
   if (link >= hosts_.link_count()) {
-    const LinkEnds ends = fabric_.ends(link - hosts_.link_count());
+    const LinkEnds ends = fabric_->ends(link - hosts_.link_count());
     const VertexIndex first = hosts_.first_fabric_switch();
     return {first + ends.from, first + ends.to};
   }
@@ -80,7 +83,7 @@ LinkEnds HostNetwork::ends_in_host(const Host& host, std::int64_t number) const 
     case Owner::nic:
       break;
   }
-  const std::int64_t leaf = fabric_.leaf_of(host.index(), link.index);
+  const std::int64_t leaf = fabric_->leaf_of(host.index(), link.index);
   return pair(host.own_switch(layout.switch_of_nic(link.index)),
               hosts_.first_fabric_switch() + static_cast<VertexIndex>(leaf));
 }
@@ -95,12 +98,12 @@ std::optional<DeviceIndex> HostNetwork::device_of(LinkIndex link) const {
 
 DeviceIndex HostNetwork::first_device(LinkIndex link) const {
   if (link < hosts_.link_count()) return hosts_.link(link).host.device(0);
-  const auto host = static_cast<HostIndex>(fabric_.first_host(link - hosts_.link_count()));
+  const auto host = static_cast<HostIndex>(fabric_->first_host(link - hosts_.link_count()));
   return hosts_.host(host).device(0);
 }
 
 int HostNetwork::tier(LinkIndex link) const {
-  return link < hosts_.link_count() ? 0 : fabric_.tier(link - hosts_.link_count());
+  return link < hosts_.link_count() ? 0 : fabric_->tier(link - hosts_.link_count());
 }
 
 // As if all NICs were as fast as the fastest.
@@ -112,11 +115,11 @@ BytesPerSecond HostNetwork::capacity_below(LinkIndex link) const {
   for (const Group& group : hosts_.groups()) {
     nic = std::max(nic, group.link(LinkKind::nic).capacity);
   }
-  return fabric_.capacity_below(link - hosts_.link_count(), nic);
+  return fabric_->capacity_below(link - hosts_.link_count(), nic);
 }
 
 VertexIndex HostNetwork::vertex_count() const {
-  return hosts_.first_fabric_switch() + static_cast<VertexIndex>(fabric_.switch_count());
+  return hosts_.first_fabric_switch() + static_cast<VertexIndex>(fabric_->switch_count());
 }
 
 std::string HostNetwork::vertex_name(VertexIndex vertex) const {
@@ -128,7 +131,7 @@ std::string HostNetwork::vertex_name(VertexIndex vertex) const {
   if (vertex < hosts_.first_fabric_switch()) {
     return "domain" + std::to_string(hosts_.domain_of_switch(vertex));
   }
-  return fabric_.switch_name(vertex - hosts_.first_fabric_switch());
+  return fabric_->switch_name(vertex - hosts_.first_fabric_switch());
 }
 
 const HostType* HostNetwork::host_type(HostIndex host) const {
@@ -143,7 +146,7 @@ std::vector<DeviceIndex> HostNetwork::devices_of_host(HostIndex index) const {
 }
 
 std::optional<Blocks> HostNetwork::blocks() const {
-  if (fabric_.is_chosen_by_hash()) return std::nullopt;
+  if (!fabric_->has_alike_blocks()) return std::nullopt;
   const auto domain_of = [](const Group& group) {
     return std::max(group.layout.domain_size(), std::int64_t{group.layout.devices()});
   };
@@ -157,10 +160,10 @@ std::optional<Blocks> HostNetwork::blocks() const {
   const std::int64_t host = first.layout.devices();
   return Blocks{host,
                 domain_of(first),
-                host * fabric_.hosts_per_group(),
-                host * fabric_.hosts_per_pod(),
-                static_cast<LinkIndex>(fabric_.links_per_group()),
-                static_cast<LinkIndex>(fabric_.links_per_pod()),
+                host * fabric_->hosts_per_group(),
+                host * fabric_->hosts_per_pod(),
+                static_cast<LinkIndex>(fabric_->links_per_group()),
+                static_cast<LinkIndex>(fabric_->links_per_pod()),
                 shares_links};
 }
 

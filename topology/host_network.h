@@ -1,10 +1,11 @@
 // A cluster of host groups on a fabric: everything by arithmetic, nothing is stored for each host.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "topology/fabric_layout.h"
+#include "topology/fabric_shape.h"
 #include "topology/host_groups.h"
 #include "topology/network.h"
 
@@ -71,7 +72,7 @@ class HostNetwork : public Network {
   void add_ports(const std::string& part, Found& found) const;
 
   const HostGroups hosts_;
-  const FabricLayout fabric_;
+  const std::unique_ptr<const FabricShape> fabric_;
 };
 
 }  // namespace topology

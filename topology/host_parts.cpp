@@ -115,7 +115,7 @@ void HostNetwork::add_domains(const PartPattern& pattern, Found& found) const {
 // The NICs plugged into a leaf, in runs of equal hosts.
 std::vector<HostNetwork::Plugged> HostNetwork::plugged_into(std::int64_t leaf) const {
   std::vector<Plugged> result;
-  const FabricLayout::Plugged plugged = fabric_.plugged(leaf);
+  const FabricShape::Plugged plugged = fabric_->plugged(leaf);
   for (const Group& group : hosts_.groups()) {
     const std::int64_t first = std::max(plugged.first - group.first_host, std::int64_t{0});
     const std::int64_t end =
@@ -158,10 +158,10 @@ void HostNetwork::add_fabric(const PartPattern& pattern, Found& found) const {
       found.push_back(hosts_.link_count() + static_cast<LinkIndex>(link));
     }
   };
-  add(fabric_.links_named(pattern));
-  for (const std::int64_t number : fabric_.switches_of_part(pattern)) {
-    add(fabric_.links_at(number));
-    if (number >= fabric_.leaves()) continue;
+  add(fabric_->links_named(pattern));
+  for (const std::int64_t number : fabric_->switches_of_part(pattern)) {
+    add(fabric_->links_at(number));
+    if (number >= fabric_->leaves()) continue;
     const std::vector<Plugged> plugged = plugged_into(number);
     const std::int64_t ports = port_count(plugged);
     for (std::int64_t port = 0; port < ports; ++port) add_port(plugged, port, found);
@@ -174,8 +174,8 @@ void HostNetwork::add_ports(const std::string& part, Found& found) const {
   if (dot == std::string::npos) return;
   const PartPattern leaves(std::string_view(part).substr(0, dot));
   const PartPattern port(std::string_view(part).substr(dot + 1));
-  for (const std::int64_t leaf : fabric_.switches_of_part(leaves)) {
-    if (leaf >= fabric_.leaves()) return;
+  for (const std::int64_t leaf : fabric_->switches_of_part(leaves)) {
+    if (leaf >= fabric_->leaves()) return;
     const std::vector<Plugged> plugged = plugged_into(leaf);
     port.each_number("port", 0, port_count(plugged), [&](std::int64_t number) {
       if (port.matches("port" + std::to_string(number))) add_port(plugged, number, found);

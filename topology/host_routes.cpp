@@ -102,22 +102,27 @@ void HostNetwork::cross_fabric(const End& source, const End& target, std::uint64
   const HostLayout::Nics in = to.nics_of_device(target.number);
   if (out.count > 1 || in.count > 1) route.fork();
   int start = 0;
+  const int unit = fabric_->has_halves() ? 2 : 1;
+  std::vector<FabricShape::Hop> hops;
   for (int i = 0, j = 0; i < out.count && j < in.count;) {
     const int out_end = (i + 1) * in.count;
     const int in_end = (j + 1) * out.count;
     const int end = std::min(out_end, in_end);
-    const int parts = end - start;
+    const int parts = (end - start) * unit;
     const int out_nic = out.first + i;
     const int in_nic = in.first + j;
     cross_pcie(source.host, from.switch_of_device(source.number), from.switch_of_nic(out_nic),
                parts, route);
     route.add(source.host, LinkKind::nic, from.nic_link(out_nic), parts);
-    const FabricLayout::Links links = fabric_.between(
-        fabric_.leaf_of(source.host.index(), out_nic), fabric_.leaf_of(target.host.index(), in_nic),
-        mixed(seed, static_cast<std::uint64_t>(start)));
-    for (int k = 0; k < links.count; ++k) {
-      const auto link = static_cast<LinkIndex>(links.links[k]);
-      route.add(hosts_.link_count() + link, fabric_.link(link), parts);
+    hops.clear();
+    fabric_->route(fabric_->leaf_of(source.host.index(), out_nic),
+                   fabric_->leaf_of(target.host.index(), in_nic),
+                   mixed(seed, static_cast<std::uint64_t>(start)), hops);
+    for (const FabricShape::Hop& hop : hops) {
+      Link link = fabric_->link(hop.link);
+      if (hop.is_beside) link.latency = Seconds(0);
+      route.add(hosts_.link_count() + static_cast<LinkIndex>(hop.link), link,
+                hop.is_half ? parts / 2 : parts);
     }
     route.add(target.host, LinkKind::nic, to.nic_link(in_nic) + 1, parts);
     cross_pcie(target.host, to.switch_of_nic(in_nic), to.switch_of_device(target.number), parts,
@@ -140,7 +145,8 @@ Route HostNetwork::route(DeviceIndex source_index, DeviceIndex target_index,
   const bool inside_host = source.host.index() == target.host.index();
   int parts = 1;
   if (!inside_domain && !inside_host) {
-    parts = from.nics_of_device(source.number).count * to.nics_of_device(target.number).count;
+    parts = from.nics_of_device(source.number).count * to.nics_of_device(target.number).count *
+            (fabric_->has_halves() ? 2 : 1);
   }
   Assembly route(*this, parts, inside_domain ? 2 : 6 + 4 * static_cast<std::size_t>(parts));
   if (inside_domain) {

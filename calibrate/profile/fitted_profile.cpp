@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "calibrate/profile/assumed_network.h"
 #include "calibrate/profile/names.h"
 #include "calibrate/profile/notes.h"
 #include "calibrate/profile/roofline.h"
@@ -80,6 +81,7 @@ class FittedProfile final : public Profile {
   FittedProfile(ProfileData data, DeviceType device)
       : data_(std::move(data)), device_(std::move(device)) {
     for (const CollectiveModel& model : data_.collectives) curves_.push_back(all_curves(model));
+    add_assumed(data_.network, device_.name);
   }
 
   const DeviceType& device() const override { return device_; }
@@ -93,7 +95,7 @@ class FittedProfile final : public Profile {
   NetworkConstants network() const override { return data_.network; }
   double level_error(const std::string& family) const override;
   std::vector<FitReport> reports() const override { return data_.reports; }
-  std::vector<std::string> notes() const override { return notes_of(data_); }
+  std::vector<std::string> notes() const override;
 
  private:
   const Factor& layout_factor(Layout layout, bool accumulates_fp32) const;
@@ -253,6 +255,12 @@ Answer FittedProfile::collective(const CollectiveQuestion& question) const {
   return {Seconds(ranks.curve.seconds(bytes)),
           ranks.is_measured ? width : combined(width, model.law_half_width),
           !ranks.is_measured || ranks.curve.is_outside(bytes)};
+}
+
+std::vector<std::string> FittedProfile::notes() const {
+  std::vector<std::string> notes = notes_of(data_);
+  notes.push_back(nvls_note(data_.network));
+  return notes;
 }
 
 double FittedProfile::level_error(const std::string& family) const {

@@ -69,9 +69,16 @@ struct CollectiveQuestion {
 struct NetworkConstants {
   Seconds base;                    // once per collective
   Seconds step_intra, step_inter;  // per ring step inside a host, between hosts
-  double efficiency = 1;           // of the NIC
-  double intra_efficiency = 1;     // of the scale-up port
-  int channels = 16;               // multiprocessors a collective kernel takes
+  // Per level of a tree between hosts that nvls feeds; and for its pipeline to fill, of messages
+  // much longer than nvls_tree_chunks (assumed_network.h).
+  Seconds step_nvls_tree, fill_nvls_tree;
+  double efficiency = 1;        // of the NIC
+  double intra_efficiency = 1;  // of the scale-up port
+  double nvls_efficiency = 1;   // of the scale-up port, where its switch reduces
+  double pcie_efficiency = 1;   // of PCIe
+  double pat_efficiency = 1;    // of a ring's rate
+  Seconds pat_rank;             // for each rank, beside the steps
+  int channels = 16;            // multiprocessors a collective kernel takes
   int channels_point_to_point = 2;
 };
 

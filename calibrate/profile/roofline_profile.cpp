@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "calibrate/profile/assumed_network.h"
 #include "calibrate/profile/profile.h"
 #include "calibrate/profile/roofline.h"
 #include "sim/base/invariant.h"
@@ -108,8 +109,9 @@ std::unique_ptr<Profile> datasheet_profile(const DeviceType& device) {
                              .latency = sim::microseconds(2),
                              .interval = 0.35,
                              .level_error = 0.2};
-  return std::make_unique<RooflineProfile>(device, Origin::datasheet, assumed,
-                                           default_network_constants());
+  NetworkConstants network = default_network_constants();
+  add_assumed(network, device.name);
+  return std::make_unique<RooflineProfile>(device, Origin::datasheet, assumed, network);
 }
 
 std::unique_ptr<Profile> ideal_profile(const DeviceType& device) {

@@ -4,8 +4,27 @@
 #include <bit>
 
 #include "sim/base/quantity.h"
+#include "sim/collective/collective.h"
 
 namespace sim::collective {
+
+// Bus bandwidth over algorithm bandwidth (size / time), as nccl-tests counts.
+// Worked: all-reduce over 8 ranks 14/8 = 1.75, all-gather 7/8.
+// Source: NVIDIA/nccl-tests, doc/PERFORMANCE.md.
+constexpr double bus_factor(Operation operation, int ranks) {
+  switch (operation) {
+    case Operation::all_reduce:
+      return 2.0 * (ranks - 1) / ranks;
+    case Operation::all_gather:
+    case Operation::reduce_scatter:
+    case Operation::all_to_all:
+      return (ranks - 1.0) / ranks;
+    case Operation::broadcast:
+    case Operation::send_receive:
+      return 1;
+  }
+  return 1;
+}
 
 // Ring all-reduce of `size` bytes per rank: 2(n-1) steps, each moving size/n.
 //   t = 2 (n - 1) (latency + size / (n * capacity))

@@ -2,6 +2,8 @@
 // algorithm NCCL would take.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/base/quantity.h"
@@ -16,7 +18,18 @@ enum class Operation {
   broadcast,
   send_receive
 };
-enum class Algorithm { ring, tree, hierarchical, pairwise, direct };
+enum class Algorithm {
+  ring,
+  tree,
+  hierarchical,
+  pairwise,
+  direct,
+  nvls,
+  nvls_tree,
+  collnet,
+  pat,
+  pxn
+};
 enum class Protocol { simple, ll128, ll };
 
 // Where the members of a rank group sit: host_of[group rank]. Group ranks are in ring order.
@@ -56,7 +69,15 @@ struct Traffic {
 //   pairwise      n - 1 rounds, each with another peer
 //   direct        all at once; all-reduce as reduce-scatter and all-gather; broadcast from group
 //                 rank 0; send-receive: each group rank but the last to the next
-// REQUIRES: an algorithm of algorithms(operation). One rank moves nothing and takes no step.
+//   nvls          the scale-up switch reduces and multicasts (switched.h)
+//   nvls-tree     that inside hosts and, per member number, two binary trees between hosts
+//   collnet       reduced inside hosts, then by the switches of the fabric (SHARP)
+//   pat           binary trees at all offsets, one rank a host: ceil(log2 n) steps (pat.h)
+//   pxn           all-to-all that crosses to the target's rail inside the host first, so that a
+//   pair
+//                 of hosts exchanges one message a rail
+// REQUIRES: an algorithm of algorithms(operation) without an obstacle(). One rank moves nothing and
+// takes no step.
 // Bytes are size x a ratio of whole numbers, rounded once.
 Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, Bytes size);
 
@@ -82,16 +103,40 @@ struct Hardware {
   BytesPerSecond intra;  // scale-up port of a device, one way
   BytesPerSecond inter;  // all NICs of a host that the group can use, one way
   bool amd_cpu = false;
+  bool has_nvls = false;       // the scale-up switch reduces and multicasts (NVLink SHARP)
+  bool has_sharp = false;      // the fabric's switches reduce
+  bool inside_domain = false;  // all members in one scale-up domain
+};
+
+// Why a group cannot run an algorithm, and what would help; nothing: it can.
+struct Obstacle {
+  std::string why, hint;
+};
+std::optional<Obstacle> obstacle(Operation operation, Algorithm algorithm, const Layout& layout,
+                                 const Hardware& hardware);
+// The same of an algorithm with a protocol.
+std::optional<Obstacle> obstacle(Algorithm algorithm, Protocol protocol, const Hardware& hardware);
+
+// What is forced instead of chosen; what is not set is NCCL's choice.
+struct Forced {
+  std::optional<Algorithm> algorithm = {};
+  std::optional<Protocol> protocol = {};
+  std::optional<int> channels = {};
+  bool is_any() const { return algorithm || protocol || channels; }
+  bool operator==(const Forced&) const = default;
 };
 struct Choice {
   Algorithm algorithm = Algorithm::ring;
   Protocol protocol = Protocol::simple;
   int channels = 16;
+  bool operator==(const Choice&) const = default;
 };
-// The choice of NCCL's tuner between ring and tree and among protocols, by its own constants
-// (tuner.h); pairwise for all-to-all, direct for send-receive. Never hierarchical: a plan forces
-// it. In-switch reduction (NVLS) is part of measured curves, not an algorithm here.
-Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size);
+// The choice of NCCL's tuner among algorithms and protocols, by its own constants (tuner.h). For
+// all-to-all pxn where hosts hold several members each, else pairwise; direct for send-receive.
+// Never hierarchical nor pat, though NCCL may take the latter: they are forced.
+// REQUIRES: what is forced has no obstacle.
+Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size,
+              const Forced& forced = {});
 
 // Wire bytes per payload byte: LL 2, LL128 128/120, Simple 1.
 double protocol_overhead(Protocol protocol);

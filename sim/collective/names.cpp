@@ -7,12 +7,14 @@ namespace sim::collective {
 std::vector<Algorithm> algorithms(Operation operation) {
   switch (operation) {
     case Operation::all_reduce:
-      return {Algorithm::ring, Algorithm::tree, Algorithm::hierarchical, Algorithm::direct};
+      return {Algorithm::ring, Algorithm::tree,      Algorithm::hierarchical, Algorithm::direct,
+              Algorithm::nvls, Algorithm::nvls_tree, Algorithm::collnet};
     case Operation::all_gather:
     case Operation::reduce_scatter:
-      return {Algorithm::ring, Algorithm::hierarchical, Algorithm::direct};
+      return {Algorithm::ring, Algorithm::hierarchical, Algorithm::direct, Algorithm::nvls,
+              Algorithm::pat};
     case Operation::all_to_all:
-      return {Algorithm::pairwise, Algorithm::direct};
+      return {Algorithm::pairwise, Algorithm::direct, Algorithm::pxn};
     case Operation::broadcast:
       return {Algorithm::ring, Algorithm::direct};
     case Operation::send_receive:
@@ -63,6 +65,16 @@ const char* name(Algorithm algorithm) {
       return "pairwise";
     case Algorithm::direct:
       return "direct";
+    case Algorithm::nvls:
+      return "nvls";
+    case Algorithm::nvls_tree:
+      return "nvls-tree";
+    case Algorithm::collnet:
+      return "collnet";
+    case Algorithm::pat:
+      return "pat";
+    case Algorithm::pxn:
+      return "pxn";
   }
   bug("unknown algorithm");
 }

@@ -6,6 +6,7 @@
 #include "sim/base/invariant.h"
 #include "sim/collective/hosts.h"
 #include "sim/collective/lane_steps.h"
+#include "sim/collective/pat.h"
 #include "sim/collective/rings.h"
 #include "sim/collective/trees.h"
 
@@ -120,6 +121,7 @@ Steps steps(Operation operation, Algorithm algorithm, const Layout& layout) {
   if (algorithm == Algorithm::ring && is_exchange) return ring(operation, hosts);
   if (algorithm == Algorithm::tree && operation == Operation::all_reduce) return tree(hosts);
   if (algorithm == Algorithm::hierarchical && is_exchange) return lane_steps(operation, hosts);
+  if (algorithm == Algorithm::pat && is_exchange) return pat_steps(operation, layout.ranks());
   bug("no steps for this algorithm and operation");
 }
 

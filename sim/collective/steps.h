@@ -25,7 +25,7 @@ struct Steps {
   std::vector<Step> steps;
 };
 
-// For ring (all-reduce, all-gather, reduce-scatter, broadcast), tree and hierarchical.
+// For ring (all-reduce, all-gather, reduce-scatter, broadcast), tree, hierarchical and pat.
 // Memory grows with the square of the ranks; traffic() gives the sums without it.
 Steps steps(Operation operation, Algorithm algorithm, const Layout& layout);
 

@@ -2,7 +2,9 @@
 #include "sim/base/invariant.h"
 #include "sim/collective/hosts.h"
 #include "sim/collective/lanes.h"
+#include "sim/collective/pat.h"
 #include "sim/collective/rings.h"
+#include "sim/collective/switched.h"
 #include "sim/collective/tally.h"
 #include "sim/collective/trees.h"
 
@@ -85,6 +87,27 @@ Traffic pairwise(const Hosts& hosts, int ranks, Bytes size) {
   return traffic;
 }
 
+// Inside a host everything for a rail goes to the member there, which passes it on as one message a
+// host: g members send g parts each to every other host.
+Traffic pxn(const Hosts& hosts, int ranks, Bytes size) {
+  Tally tally(ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int host = hosts.host_of[static_cast<std::size_t>(rank)];
+    for (int number = 0; number < hosts.size(host); ++number) {
+      tally.add(rank, hosts.member(host, number), hosts.count());
+    }
+  }
+  for (int host = 0; host < hosts.count(); ++host) {
+    for (int other = 0; other < hosts.count(); ++other) {
+      for (int number = 0; number < hosts.size(host); ++number) {
+        tally.add(hosts.member(host, number), hosts.member(other, number),
+                  other == host ? 0 : hosts.size(host));
+      }
+    }
+  }
+  return {tally.hops(size), hosts.size_max() - 1, hosts.count() - 1};
+}
+
 }  // namespace
 
 Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, Bytes size) {
@@ -96,6 +119,11 @@ Traffic traffic(Operation operation, Algorithm algorithm, const Layout& layout, 
   invariant(layout.ranks_left_out == 0 || (is_along_rings && hosts.count() > 1),
             "members can be left out of rings over hosts only");
   if (algorithm == Algorithm::direct) return direct(operation, hosts, ranks, size);
+  if (algorithm == Algorithm::nvls) return nvls(operation, ranks, size);
+  if (algorithm == Algorithm::nvls_tree) return nvls_tree(hosts, size);
+  if (algorithm == Algorithm::collnet) return collnet(hosts, size);
+  if (algorithm == Algorithm::pat) return pat(operation, ranks, size);
+  if (algorithm == Algorithm::pxn) return pxn(hosts, ranks, size);
   switch (operation) {
     case Operation::all_reduce:
       if (algorithm == Algorithm::tree) return tree(hosts, size);

@@ -114,6 +114,61 @@ double latency_in_us(Operation operation, Algorithm algorithm, Protocol protocol
   return base + (ring_steps(operation, group.ranks) - inter_steps) * intra + inter_steps * inter;
 }
 
+// GB/s of the whole operation where switches take part, by NCCL's law. A ring's count of steps
+// turns bus into algorithm bandwidth there too; collnet's is half.
+double nvls_rate(Operation operation, Algorithm algorithm, const Group& group,
+                 const Hardware& hardware) {
+  const std::size_t generation = row(hardware.generation);
+  const double channels = tuner_channels(hardware, group.hosts);
+  double rate = hardware.intra.value() * 1e-9 * tuner::nvlink_share[generation] *
+                tuner::nvls_efficiency[generation] * (channels - 1) / channels;
+  rate *= operation == Operation::all_reduce ? 2 : (group.members() - 1.0) / group.members();
+  if (algorithm == Algorithm::nvls_tree) {
+    const double inter = hardware.inter.value() * 1e-9 * (group.hosts == 2 ? 2 : 1);
+    rate =
+        std::min({rate, inter, channels * tuner::nvls_tree_rate_max[generation][group.column()]});
+  }
+  return rate * group.ranks / ring_steps(operation, group.ranks);
+}
+
+double collnet_rate(const Group& group, const Hardware& hardware) {
+  const double share = hardware.has_nvlink ? tuner::nvlink_share[row(hardware.generation)] : 1;
+  const double ratio = group.members() / static_cast<double>(tuner_channels(hardware, group.hosts));
+  double rate = hardware.intra.value() * 1e-9 * share / (ratio - (ratio - 1) / 2);
+  if (row(hardware.generation) >= row(Generation::hopper)) rate *= tuner::collnet_efficiency;
+  return rate / 2;
+}
+
+// Latency in us and rate in GB/s of what runs with Simple only.
+TunerEstimate simple_estimate(Operation operation, Algorithm algorithm, const Group& group,
+                              const Hardware& hardware, Bytes size) {
+  double latency = tuner::nvls_latency, rate = 0;
+  if (algorithm == Algorithm::pat) {
+    latency = tuner::pat_base_latency + tuner::pat_rank_latency * group.ranks +
+              floor_log2(group.hosts) * tuner::network_latency.tree[column(Protocol::simple)] *
+                  tuner::pat_step_share;
+    rate = channels_rate(Algorithm::ring, group, hardware) * tuner::pat_efficiency;
+  } else if (algorithm == Algorithm::collnet) {
+    latency = 2 * (std::min(1, group.members() - 1) * tuner::collnet_latency +
+                   (group.members() - 1) * tuner::collnet_member_latency) +
+              tuner::collnet_network_latency;
+    rate = collnet_rate(group, hardware);
+  } else {
+    rate = nvls_rate(operation, algorithm, group, hardware);
+    if (algorithm == Algorithm::nvls_tree) {
+      latency += 2 * floor_log2(group.hosts) * tuner::nvls_tree_latency;
+      // NCCL: from Blackwell on, on x86.
+      if (hardware.generation == Generation::blackwell && size.value() >= 64) {
+        const auto log_size = static_cast<std::size_t>(floor_log2(size.value() / 64));
+        if (log_size < 23) rate *= tuner::tree_correction[column(Protocol::simple)][log_size];
+      }
+    }
+  }
+  TunerEstimate result{microseconds(latency), BytesPerSecond(rate * 1e9), {}};
+  result.time = result.latency + size / result.bandwidth;
+  return result;
+}
+
 Group group_of(const Layout& layout) {
   return {layout.ranks(), listed_hosts(layout) + layout.hosts_left_out};
 }
@@ -144,14 +199,29 @@ std::optional<TunerEstimate> estimate(Operation operation, Algorithm algorithm, 
   return result;
 }
 
-// All-to-all and send-receive are made of point-to-point messages.
-Choice point_to_point(Operation operation, const Group& group, const Hardware& hardware,
+// All-to-all and send-receive are made of point-to-point messages. Source of pxn as the default
+// with NVLink: NCCL src/graph/paths.cc, NCCL_P2P_PXN_LEVEL = 2.
+Choice point_to_point(Operation operation, const Layout& layout, const Hardware& hardware,
                       Bytes size) {
+  const Group group = group_of(layout);
   const bool is_all_to_all = operation == Operation::all_to_all;
   const double message = size.value() / (is_all_to_all ? group.ranks : 1);
-  return {is_all_to_all ? Algorithm::pairwise : Algorithm::direct,
-          message <= tuner::point_to_point_ll_bytes ? Protocol::ll : Protocol::simple,
-          tuner_channels(hardware, group.hosts)};
+  Choice choice{is_all_to_all ? Algorithm::pairwise : Algorithm::direct,
+                message <= tuner::point_to_point_ll_bytes ? Protocol::ll : Protocol::simple,
+                tuner_channels(hardware, group.hosts)};
+  if (is_all_to_all && hardware.has_nvlink && !hardware.inside_domain &&
+      !obstacle(operation, Algorithm::pxn, layout, hardware)) {
+    choice.algorithm = Algorithm::pxn;
+  }
+  return choice;
+}
+
+// In NCCL's order, which decides ties.
+constexpr Algorithm tuned[] = {Algorithm::tree, Algorithm::ring,      Algorithm::collnet,
+                               Algorithm::nvls, Algorithm::nvls_tree, Algorithm::pat};
+
+bool is_ring_or_tree(Algorithm algorithm) {
+  return algorithm == Algorithm::ring || algorithm == Algorithm::tree;
 }
 
 }  // namespace
@@ -167,29 +237,45 @@ std::optional<TunerEstimate> tuner_estimate(Operation operation, Algorithm algor
                                             Protocol protocol, const Layout& layout,
                                             const Hardware& hardware, Bytes size) {
   const Group group = group_of(layout);
-  if (group.ranks < 2) return std::nullopt;
-  return estimate(operation, algorithm, protocol, group, hardware, size);
+  const auto known = algorithms(operation);
+  if (group.ranks < 2 || std::find(known.begin(), known.end(), algorithm) == known.end()) return {};
+  if (is_ring_or_tree(algorithm)) {
+    return estimate(operation, algorithm, protocol, group, hardware, size);
+  }
+  const bool is_tuned = std::find(std::begin(tuned), std::end(tuned), algorithm) != std::end(tuned);
+  if (!is_tuned || obstacle(operation, algorithm, layout, hardware) ||
+      obstacle(algorithm, protocol, hardware)) {
+    return std::nullopt;
+  }
+  return simple_estimate(operation, algorithm, group, hardware, size);
 }
 
-Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size) {
+Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size,
+              const Forced& forced) {
   const Group group = group_of(layout);
-  if (operation == Operation::all_to_all || operation == Operation::send_receive) {
-    return point_to_point(operation, group, hardware, size);
-  }
   Choice best;
   best.channels = tuner_channels(hardware, group.hosts);
-  if (group.ranks < 2) return best;
+  if (operation == Operation::all_to_all || operation == Operation::send_receive) {
+    best = point_to_point(operation, layout, hardware, size);
+  }
   double shortest = std::numeric_limits<double>::infinity();
-  // In NCCL's order, which decides ties.
-  for (const Algorithm algorithm : {Algorithm::tree, Algorithm::ring}) {
+  for (const Algorithm algorithm : tuned) {
+    if (forced.algorithm.value_or(algorithm) != algorithm) continue;
+    // Nothing public says how pat does at scale, so it is forced or not taken.
+    if (algorithm == Algorithm::pat && !forced.algorithm) continue;
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-      const auto estimated = estimate(operation, algorithm, protocol, group, hardware, size);
+      if (forced.protocol.value_or(protocol) != protocol) continue;
+      const auto estimated = tuner_estimate(operation, algorithm, protocol, layout, hardware, size);
       if (!estimated || estimated->time.value() >= shortest) continue;
       shortest = estimated->time.value();
       best.algorithm = algorithm;
       best.protocol = protocol;
     }
   }
+  // What NCCL's tuner does not weigh runs as forced.
+  best.algorithm = forced.algorithm.value_or(best.algorithm);
+  best.protocol = forced.protocol.value_or(best.protocol);
+  best.channels = forced.channels.value_or(best.channels);
   return best;
 }
 

@@ -13,8 +13,8 @@ struct TunerEstimate {
   Seconds time;
 };
 
-// T = latency + size / bandwidth, for ring and, in all-reduce, tree; none where NCCL does not
-// offer the combination.
+// T = latency + size / bandwidth, for the algorithms that NCCL weighs: ring, tree, collnet, nvls,
+// nvls-tree, pat; none where it does not offer the combination or the group has an obstacle.
 // Source: NVIDIA/nccl (Apache-2.0) src/graph/tuning.cc, ncclTopoTuneModel and ncclTopoGetAlgoTime.
 std::optional<TunerEstimate> tuner_estimate(Operation operation, Algorithm algorithm,
                                             Protocol protocol, const Layout& layout,

@@ -38,6 +38,20 @@ inline constexpr ByGeneration<ByHosts> tree_ll128_rate_max = {
 inline constexpr ByGeneration<ByHosts> tree_rate_max = {
     {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}, {70.0, 42.8, 24.0}}};
 
+inline constexpr ByGeneration<ByHosts> nvls_tree_rate_max = {
+    {{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {0.0, 57.7, 45.5}, {0.0, 96.0, 80.0}}};
+// What reduction in the switch reaches of the rate that NCCL counts on; 0: there is none.
+inline constexpr ByGeneration<double> nvls_efficiency = {0, 0, 0.85, 0.74};
+
+// With Simple: inside a host, and a step between hosts.
+inline constexpr double nvls_latency = 25, nvls_tree_latency = 20.9;
+inline constexpr double collnet_latency = 3.7, collnet_network_latency = 31;
+inline constexpr double collnet_member_latency = 0.4;  // each further member of a host
+inline constexpr double collnet_efficiency = 0.85;     // from Hopper on
+inline constexpr double pat_base_latency = 8, pat_rank_latency = 2.8;
+inline constexpr double pat_step_share = 1 / 3.5;  // of a tree's step between hosts
+inline constexpr double pat_efficiency = 0.75;
+
 // Share of an NVLink's rate that NCCL counts on: 20 of 25 GB/s, 20.6 of 25, 40.1 of 50.
 inline constexpr ByGeneration<double> nvlink_share = {0.8, 0.8, 20.6 / 25, 40.1 / 50};
 

@@ -6,6 +6,7 @@
 
 #include "sim/command/load.h"
 #include "sim/command/options.h"
+#include "sim/command/validate_collectives.h"
 #include "sim/command/validate_memory.h"
 #include "sim/scenario/measured.h"
 #include "sim/training/simulate.h"
@@ -133,15 +134,22 @@ int validate(const std::vector<std::string>& arguments) {
   options.add_options()("memory", po::bool_switch(),
                         "peak memory and whether runs fit, instead of times");
   options.add_options()("brief", po::bool_switch(), "print the totals only");
+  add_collective_options(options);
   const auto values = parse({"maquette validate FILE... [options]",
-                             "Predicts every measured run of a file (one YAML mapping a row) and "
-                             "prints the signed error of each and of all.",
-                             "maquette validate runs.yaml", "file", 1, 1000},
+                             "Predicts what was measured and prints the signed error of each row "
+                             "and of all. FILE is a YAML of training runs (one mapping a row), the "
+                             "output of nccl-tests or rccl-tests, or a CSV table of such rows.",
+                             "maquette validate all_reduce.log --cluster eos", "file", 1, 1000},
                             options, arguments);
   if (!values) return exit_fine;
   const Common common = read_common(*values);
   const std::string match = (*values)["match"].as<std::string>();
   for (const std::string& name : (*values)["file"].as<std::vector<std::string>>()) {
+    if (holds_collectives(name)) {
+      const int status = validate_collectives(name, *values, common);
+      if (status != exit_fine) return status;
+      continue;
+    }
     Diagnostics diagnostics;
     const auto file = scenario::read_measured(name, diagnostics);
     if (report(diagnostics, common) || !file) return exit_wrong_input;

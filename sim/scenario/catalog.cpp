@@ -56,6 +56,13 @@ std::optional<topology::Description> read_cluster(const std::string& name,
   return cluster ? std::optional<topology::Description>(cluster->description) : std::nullopt;
 }
 
+std::optional<Machines> read_machines(const std::string& name, const std::filesystem::path& catalog,
+                                      Diagnostics& diagnostics) {
+  auto cluster = read_entry(name, catalog, diagnostics, "clusters", cluster_table());
+  if (!cluster) return std::nullopt;
+  return Machines{std::move(cluster->description), std::move(cluster->device_types)};
+}
+
 std::optional<dnn::Transformer> read_dnn(const std::string& name,
                                          const std::filesystem::path& catalog,
                                          Diagnostics& diagnostics) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,13 @@ std::optional<topology::HostType> read_host(const std::string& name,
 std::optional<topology::Description> read_cluster(const std::string& name,
                                                   const std::filesystem::path& catalog,
                                                   Diagnostics& diagnostics);
+// A cluster with the types of its devices, by name.
+struct Machines {
+  topology::Description description;
+  std::map<std::string, calibrate::profile::DeviceType> device_types;
+};
+std::optional<Machines> read_machines(const std::string& name, const std::filesystem::path& catalog,
+                                      Diagnostics& diagnostics);
 std::optional<dnn::Transformer> read_dnn(const std::string& name,
                                          const std::filesystem::path& catalog,
                                          Diagnostics& diagnostics);

@@ -3,6 +3,7 @@
 
 #include "sim/scenario/reader.h"
 #include "sim/scenario/tables.h"
+#include "topology/cluster.h"
 
 namespace sim::scenario {
 
@@ -14,5 +15,9 @@ std::int64_t usable_devices(const topology::Description& cluster);
 void check_cluster(Reader& reader, const Draft& draft);
 void check_plan(Reader& reader, Draft& draft);
 void check_operations(Reader& reader, const Draft& draft);
+// `path` of the operation; `members` are known and at least two.
+void check_forced(Reader& reader, const std::string& path, const topology::Cluster& cluster,
+                  const HandOperation::Collective& collective,
+                  const std::vector<topology::DeviceIndex>& members);
 
 }  // namespace sim::scenario

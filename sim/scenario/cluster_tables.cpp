@@ -26,6 +26,34 @@ Kind<Fabric::Routing> routing_kind() {
       "routing", {{"sprayed", Fabric::Routing::sprayed}, {"hashed", Fabric::Routing::hashed}});
 }
 
+// What only a torus or a dragonfly has; these have none of a tree's.
+void check_routers(Reader& reader, const Value& section, const std::string& path,
+                   const Fabric& fabric) {
+  const bool is_torus = fabric.kind == Fabric::Kind::torus;
+  const bool is_dragonfly = fabric.kind == Fabric::Kind::dragonfly;
+  struct Key {
+    const char* key;
+    bool is_needed, is_allowed;
+  };
+  for (const Key& one :
+       {Key{"dimensions", is_torus, is_torus}, Key{"groups", is_dragonfly, is_dragonfly},
+        Key{"routers_per_group", is_dragonfly, is_dragonfly},
+        Key{"global_links", is_dragonfly, is_dragonfly},
+        Key{"hosts_per_group", is_torus || is_dragonfly, true},
+        Key{"oversubscription", false, !fabric.is_direct()},
+        Key{"leaves_per_pod", false, !fabric.is_direct()}}) {
+    const Value* found = section.find(one.key);
+    if (found == nullptr && one.is_needed) {
+      report_missing(reader, section, path, one.key, "a torus or a dragonfly says it");
+    }
+    if (found != nullptr && !one.is_allowed) {
+      reader.error(joined_path(path, one.key), found->name_place(),
+                   fmt::format("'{}' of a fabric of another kind in {}", one.key, path), "",
+                   "remove it, or change the kind");
+    }
+  }
+}
+
 void check_fabric(Reader& reader, const Value& section, const std::string& path, Fabric& fabric) {
   if (fabric.kind == Fabric::Kind::none) return;
   for (const char* key : {"link", "latency"}) {
@@ -33,6 +61,7 @@ void check_fabric(Reader& reader, const Value& section, const std::string& path,
       report_missing(reader, section, path, key, "a fabric with switches says it");
     }
   }
+  check_routers(reader, section, path, fabric);
 }
 
 Section<Fabric> fabric_table() {
@@ -43,10 +72,21 @@ Section<Fabric> fabric_table() {
                                             {"one-switch", Fabric::Kind::one_switch},
                                             {"leaf-spine", Fabric::Kind::leaf_spine},
                                             {"rail-optimized", Fabric::Kind::rail_optimized},
-                                            {"fat-tree", Fabric::Kind::fat_tree}}),
+                                            {"fat-tree", Fabric::Kind::fat_tree},
+                                            {"torus", Fabric::Kind::torus},
+                                            {"dragonfly", Fabric::Kind::dragonfly}}),
                 &Fabric::kind, "how the switches are wired")
-      .defaulted("hosts_per_group", small_count(1, 1'000'000), &Fabric::hosts_per_group, "32",
-                 "hosts under one leaf, one set of rail leaves, or one pod's edge switch")
+      .defaulted(
+          "hosts_per_group", small_count(1, 1'000'000), &Fabric::hosts_per_group, "32",
+          "hosts under one leaf, one set of rail leaves, one pod's edge switch, or one router")
+      .optional("dimensions", list(small_count(2, 4096), 2), &Fabric::dimensions,
+                "of a torus: routers along each of its 2 or 3 dimensions")
+      .optional("groups", small_count(2, 65536), &Fabric::groups,
+                "of a dragonfly: groups, one cable between every two")
+      .optional("routers_per_group", small_count(1, 4096), &Fabric::routers_per_group,
+                "of a dragonfly: routers of a group, all joined to each other")
+      .optional("global_links", small_count(1, 4096), &Fabric::global_links,
+                "of a dragonfly: cables to other groups at each router")
       .optional("leaves_per_pod", small_count(1, 100'000), &Fabric::leaves_per_pod,
                 "edge switches of a pod of a fat tree; enough for a square tree unless written")
       .optional("link", byte_rate(), &Fabric::link, "rate of a switch port, one way")
@@ -55,6 +95,7 @@ Section<Fabric> fabric_table() {
                  "down capacity : up capacity of a leaf")
       .defaulted("routing", routing_kind(), &Fabric::routing, "sprayed",
                  "over equal-cost paths: sprayed evenly, or one path by a hash")
+      .defaulted("sharp", flag(), &Fabric::sharp, "false", "the switches reduce (SHARP)")
       .check(check_fabric);
   return table;
 }

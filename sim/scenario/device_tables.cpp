@@ -68,6 +68,8 @@ Section<ScaleUp> scale_up_table() {
                 "one hop: device to switch, or device to device in a mesh")
       .defaulted("domain_hosts", small_count(1, 4096), &ScaleUp::domain_hosts, "1",
                  "hosts that one domain spans: 18 for GB200 NVL72")
+      .defaulted("sharp", flag(), &ScaleUp::sharp, "false",
+                 "the switches of a crossbar reduce and multicast (NVLink SHARP)")
       .check(check_scale_up);
   return table;
 }

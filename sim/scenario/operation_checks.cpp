@@ -82,7 +82,10 @@ void check_devices(Reader& reader, const Scenario& scenario) {
       }
       unknown_name(reader, path, "device", name, names);
     }
-    if (collective && are_all_known) check_members(reader, i, std::move(members));
+    if (!collective || !are_all_known) continue;
+    check_members(reader, i, members);
+    const std::string path = fmt::format("operations.{}", i);
+    if (reader.is_clean(path)) check_forced(reader, path, cluster, *collective, members);
   }
 }
 

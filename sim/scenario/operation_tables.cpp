@@ -9,6 +9,7 @@ namespace {
 
 using collective::Algorithm;
 using collective::Operation;
+using collective::Protocol;
 
 // All keys of an operation, of whatever sort it is.
 struct RawOperation {
@@ -20,6 +21,8 @@ struct RawOperation {
   std::string on, from, to;
   std::optional<double> multiprocessors, memory;
   std::optional<Algorithm> algorithm;
+  std::optional<Protocol> protocol;
+  std::optional<int> channels;
   Place place;
 };
 
@@ -29,10 +32,11 @@ struct Sort {
   std::vector<const char*> required, optional;
 };
 const std::vector<Sort>& sorts() {
-  static const std::vector<Sort> all = {
-      {"compute", {"on"}, {"multiprocessors", "memory"}},
-      {"transfer", {"from", "to"}, {}},
-      {"collective", {"bytes", "devices"}, {"algorithm", "multiprocessors"}}};
+  static const std::vector<Sort> all = {{"compute", {"on"}, {"multiprocessors", "memory"}},
+                                        {"transfer", {"from", "to"}, {}},
+                                        {"collective",
+                                         {"bytes", "devices"},
+                                         {"algorithm", "protocol", "channels", "multiprocessors"}}};
   return all;
 }
 
@@ -41,6 +45,12 @@ bool holds(const std::vector<const char*>& keys, const std::string& key) {
 }
 
 void check_collective(Reader& reader, const std::string& path, const RawOperation& raw) {
+  if (raw.channels && raw.multiprocessors) {
+    reader.error(joined_path(path, "channels"), reader.place(joined_path(path, "channels")),
+                 fmt::format("channels beside multiprocessors in {}", path),
+                 "a channel is one multiprocessor: both say how many the kernel holds",
+                 "remove one of them");
+  }
   if (!raw.algorithm) return;
   const auto known = collective::algorithms(*raw.collective);
   if (std::find(known.begin(), known.end(), *raw.algorithm) != known.end()) return;
@@ -118,8 +128,20 @@ Section<RawOperation> operation_table() {
                                               {"tree", Algorithm::tree},
                                               {"hierarchical", Algorithm::hierarchical},
                                               {"pairwise", Algorithm::pairwise},
-                                              {"direct", Algorithm::direct}}),
+                                              {"direct", Algorithm::direct},
+                                              {"nvls", Algorithm::nvls},
+                                              {"nvls-tree", Algorithm::nvls_tree},
+                                              {"collnet", Algorithm::collnet},
+                                              {"pat", Algorithm::pat},
+                                              {"pxn", Algorithm::pxn}}),
                 &RawOperation::algorithm, "NCCL's choice unless written")
+      .optional("protocol",
+                word<Protocol>("protocol", {{"simple", Protocol::simple},
+                                            {"ll128", Protocol::ll128},
+                                            {"ll", Protocol::ll}}),
+                &RawOperation::protocol, "NCCL's choice unless written")
+      .optional("channels", small_count(1, 64), &RawOperation::channels,
+                "multiprocessors that the kernel holds; the profile's unless written")
       .check(check_operation);
   return table;
 }
@@ -136,8 +158,11 @@ HandOperation hand_operation(RawOperation raw) {
   if (raw.transfer) {
     return with(HandOperation::Transfer{std::move(raw.from), std::move(raw.to), *raw.transfer});
   }
-  return with(HandOperation::Collective{*raw.collective, std::move(raw.devices), *raw.bytes,
-                                        raw.algorithm, raw.multiprocessors});
+  return with(HandOperation::Collective{*raw.collective,
+                                        std::move(raw.devices),
+                                        *raw.bytes,
+                                        {raw.algorithm, raw.protocol, raw.channels},
+                                        raw.multiprocessors});
 }
 
 // Value of an expectation: the unit says what is expected; a plain number is a count.

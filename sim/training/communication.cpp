@@ -1,8 +1,12 @@
 // Paths from the hops of a collective, costs from the profile's curves or the structured law.
 #include "sim/training/communication.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "calibrate/profile/assumed_network.h"
 
 namespace sim::training {
 
@@ -12,74 +16,6 @@ using collective::Operation;
 using collective::Protocol;
 
 namespace {
-
-// Device memory traffic per byte sent. Assumed: what is sent is read and what arrives is written;
-// a reduction also reads the operand it adds to.
-constexpr double memory_passes_copy = 2;
-constexpr double memory_passes_reduce = 3;
-
-double efficiency(topology::LinkKind kind, const profile::NetworkConstants& network) {
-  switch (kind) {
-    case topology::LinkKind::nic:
-    case topology::LinkKind::fabric:
-      return network.efficiency;
-    case topology::LinkKind::scale_up:
-    case topology::LinkKind::pcie:
-    case topology::LinkKind::socket:
-      return network.intra_efficiency;
-  }
-  bug("unknown kind of link");
-}
-
-struct DeviceHop {
-  DeviceIndex source, target;
-  double bytes;
-};
-
-// One sum for each part, ascending; added up in the order in which the shares stand.
-template <class Index>
-std::vector<std::pair<Index, double>> sums(std::vector<std::pair<Index, double>> shares) {
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::pair<Index, double>> result;
-  for (const auto& [part, bytes] : shares) {
-    if (result.empty() || result.back().first != part) result.emplace_back(part, 0);
-    result.back().second += bytes;
-  }
-  return result;
-}
-
-// Adds up the hops; fills everything but the latency. Returns the largest route latencies
-// (inside a host or domain, between hosts).
-std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
-                                     const profile::NetworkConstants& network,
-                                     std::span<const DeviceHop> hops, double overhead,
-                                     double memory_passes, Path& path) {
-  std::vector<std::pair<LinkIndex, double>> links;
-  std::vector<std::pair<DeviceIndex, double>> memory;
-  Seconds intra, inter;
-  for (const DeviceHop& hop : hops) {
-    if (hop.source == hop.target) continue;
-    const auto flow = (static_cast<std::uint64_t>(hop.source) << 32) |
-                      static_cast<std::uint64_t>(static_cast<std::uint32_t>(hop.target));
-    const topology::Route route = cluster.route(hop.source, hop.target, flow);
-    Seconds& latency = route.inside_domain || route.inside_host ? intra : inter;
-    latency = std::max(latency, route.latency);
-    for (const auto& [link, share] : route.links)
-      links.emplace_back(link, hop.bytes * share * overhead);
-    memory.emplace_back(hop.source, hop.bytes * memory_passes / 2);
-    memory.emplace_back(hop.target, hop.bytes * memory_passes / 2);
-  }
-  path.links = sums(std::move(links));
-  path.memory = sums(std::move(memory));
-  for (const auto& [link, bytes] : path.links) {
-    const topology::Link l = cluster.link(link);
-    path.reference = std::max(path.reference, bytes);
-    path.seconds_per_byte =
-        std::max(path.seconds_per_byte, bytes / (l.capacity.value() * efficiency(l.kind, network)));
-  }
-  return {intra, inter};
-}
 
 profile::CollectiveKind kind_of(Operation operation) {
   switch (operation) {
@@ -111,18 +47,6 @@ collective::Hardware::Generation generation_of(const profile::DeviceType& device
   return Generation::other;
 }
 
-// Bytes a second through the busiest link of a transfer that takes so long alone. In-switch
-// reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
-std::int64_t within_links(const topology::Cluster& cluster, const Path& path, Bytes size,
-                          Seconds duration) {
-  double rate = path.reference * size.value() / duration.value();
-  for (const auto& [link, bytes] : path.links) {
-    const double capacity = cluster.link(link).capacity.value();
-    if (bytes > 0) rate = std::min(rate, capacity * path.reference / bytes);
-  }
-  return to_bytes_per_second(BytesPerSecond(rate));
-}
-
 }  // namespace
 
 Communicator::Communicator(const topology::Cluster& cluster, const Profile& profile,
@@ -141,11 +65,16 @@ Communicator::Communicator(const topology::Cluster& cluster, const Profile& prof
   }
 }
 
-bool Communicator::is_ring(Operation operation, Bytes size) const {
+bool Communicator::is_ring(Operation operation, Bytes size,
+                           const collective::Forced& forced) const {
+  const auto is_round = [](collective::Algorithm algorithm) {
+    return algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical;
+  };
+  if (forced.algorithm) return is_round(*forced.algorithm);
   if (profile_->origin() == profile::Origin::ideal) {
-    return collective::algorithms(operation).front() == Algorithm::ring;
+    return is_round(collective::algorithms(operation).front());
   }
-  return collective::choose(operation, layout_, hardware(), size).algorithm == Algorithm::ring;
+  return is_round(collective::choose(operation, layout_, hardware(), size, forced).algorithm);
 }
 
 int Communicator::channels() const { return profile_->network().channels; }
@@ -155,6 +84,11 @@ const collective::Hardware& Communicator::hardware() const {
   collective::Hardware& hardware = hardware_.emplace();
   hardware.generation = generation_of(profile_->device());
   hardware.has_nvlink = hardware.has_nvswitch = false;
+  hardware.inside_domain = inside_domain_;
+  hardware.has_sharp = cluster_->has_sharp_fabric();
+  hardware.has_nvls = std::all_of(members_.begin(), members_.end(), [&](DeviceIndex member) {
+    return cluster_->device(member).sharp;
+  });
   int members_of_first_host = 0;
   for (const int host : layout_.host_of) members_of_first_host += host == layout_.host_of.front();
   for (std::size_t i = 1; i < members_.size(); ++i) {
@@ -186,13 +120,16 @@ const Path& Communicator::shift() const {
 
 const Path& Communicator::path(Operation operation, collective::Choice choice) const {
   for (const Cached& cached : paths_) {
-    if (cached.operation == operation && cached.algorithm == choice.algorithm &&
-        cached.protocol == choice.protocol) {
+    if (cached.operation == operation && cached.choice == choice) {
       return *cached.path;
     }
   }
   auto path = std::make_unique<Path>();
-  const auto network = profile_->network();
+  auto network = profile_->network();
+  const bool is_nvls_tree = choice.algorithm == Algorithm::nvls_tree;
+  if (is_nvls_tree || choice.algorithm == Algorithm::nvls) {
+    network.intra_efficiency = network.nvls_efficiency;
+  }
   // Enough bytes that no share is rounded away; everything is linear in the size.
   const double size = 1e9;
   const collective::Traffic traffic =
@@ -206,10 +143,16 @@ const Path& Communicator::path(Operation operation, collective::Choice choice) c
   const auto [intra, inter] =
       add_hops(*cluster_, network, hops, collective::protocol_overhead(choice.protocol),
                reduces ? memory_passes_reduce : memory_passes_copy, *path);
-  path->latency = network.base + traffic.intra_steps * (network.step_intra + intra) +
-                  traffic.inter_steps * (network.step_inter + inter);
-  path->channels = network.channels;
-  paths_.push_back({operation, choice.algorithm, choice.protocol, std::move(path)});
+  path->latency =
+      network.base + traffic.intra_steps * (network.step_intra + intra) +
+      traffic.inter_steps * ((is_nvls_tree ? network.step_nvls_tree : network.step_inter) + inter);
+  if (is_nvls_tree) path->fill = traffic.inter_steps * network.fill_nvls_tree;
+  if (choice.algorithm == Algorithm::pat) {
+    path->latency += layout_.ranks() * network.pat_rank;
+    path->seconds_per_byte /= network.pat_efficiency;
+  }
+  path->channels = choice.channels;
+  paths_.push_back({operation, choice, std::move(path)});
   return *paths_.back().path;
 }
 
@@ -226,7 +169,7 @@ TransferCost transfer_cost(const Path& path, Bytes size) {
 }
 
 std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Bytes size,
-                                                        std::optional<Algorithm> forced) const {
+                                                        const collective::Forced& forced) const {
   for (const KnownCost& known : costs_) {
     if (known.operation == operation && known.size == size.value() && known.forced == forced) {
       return known.answer;
@@ -238,25 +181,51 @@ std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Byt
   return answer;
 }
 
+collective::Choice Communicator::choice(Operation operation, Bytes size,
+                                        const collective::Forced& forced) const {
+  if (profile_->origin() != profile::Origin::ideal) {
+    collective::Choice chosen = collective::choose(operation, layout_, hardware(), size, forced);
+    chosen.channels = forced.channels.value_or(channels());
+    return chosen;
+  }
+  return {forced.algorithm.value_or(collective::algorithms(operation).front()),
+          forced.protocol.value_or(Protocol::simple), forced.channels.value_or(channels())};
+}
+
+bool Communicator::is_measured(Operation operation, Bytes size,
+                               const collective::Forced& forced) const {
+  return inside_domain_ && !forced.is_any() &&
+         profile_->has_collective({kind_of(operation), layout_.ranks(), size.value()});
+}
+
+std::string Communicator::described(Operation operation, Bytes size,
+                                    const collective::Forced& forced) const {
+  if (is_measured(operation, size, forced)) {
+    return fmt::format("measured curve of {} ranks", layout_.ranks());
+  }
+  const collective::Choice chosen = choice(operation, size, forced);
+  return fmt::format("{} {}", collective::name(chosen.algorithm),
+                     collective::name(chosen.protocol));
+}
+
 std::pair<const Path*, TransferCost> Communicator::computed_cost(
-    Operation operation, Bytes size, std::optional<Algorithm> forced) const {
-  const bool is_ideal = profile_->origin() == profile::Origin::ideal;
-  collective::Choice choice;
-  if (forced) {
-    choice.algorithm = *forced;
-  } else if (is_ideal) {
-    choice.algorithm = collective::algorithms(operation).front();
-  } else {
-    choice = collective::choose(operation, layout_, hardware(), size);
+    Operation operation, Bytes size, const collective::Forced& forced) const {
+  if (is_measured(operation, size, forced)) {
+    // Links are loaded as by a ring.
+    const Path& p =
+        path(operation, {collective::algorithms(operation).front(), Protocol::simple, channels()});
+    return {&p, curve_cost(operation, size, p)};
   }
+  const collective::Choice chosen = choice(operation, size, forced);
+  const Path& p = path(operation, chosen);
+  TransferCost cost = transfer_cost(p, size);
+  if (chosen.algorithm == Algorithm::nvls_tree) stretch_to_curve(size, p, cost);
+  return {&p, cost};
+}
+
+// A measured curve: what the smallest message takes is latency, the rest loads the links.
+TransferCost Communicator::curve_cost(Operation operation, Bytes size, const Path& path) const {
   const profile::CollectiveQuestion question{kind_of(operation), layout_.ranks(), size.value()};
-  if (!inside_domain_ || forced || !profile_->has_collective(question)) {
-    const Path& p = path(operation, choice);
-    return {&p, transfer_cost(p, size)};
-  }
-  // A measured curve: what the smallest message takes is latency, the rest loads the links.
-  const Path& p = path(
-      operation, {collective::algorithms(operation).front(), Protocol::simple, choice.channels});
   const profile::Answer answer = profile_->collective(question);
   const profile::Answer smallest = profile_->collective({question.kind, question.ranks, 1024});
   TransferCost cost;
@@ -265,10 +234,31 @@ std::pair<const Path*, TransferCost> Communicator::computed_cost(
   cost.work = to_picoseconds(answer.duration) - cost.lag;
   cost.is_extrapolated = answer.extrapolated;
   if (cost.work > 0) {
-    cost.amount = within_links(*cluster_, p, size, answer.duration - lag);
+    cost.amount = within_links(*cluster_, path, size, answer.duration - lag);
     cost.weight = byte_fair_weight(cost.amount);
   }
-  return {&p, cost};
+  return cost;
+}
+
+// Trees between hosts are fed by reduction inside them, chunk by chunk: together they take as long
+// as the slower, and inside a host a measured curve says how long that is.
+void Communicator::stretch_to_curve(Bytes size, const Path& path, TransferCost& cost) const {
+  cost.lag +=
+      to_picoseconds(path.fill * (size.value() / (size.value() + profile::nvls_tree_chunks)));
+  int members = 0;
+  for (const int host : layout_.host_of) members += host == layout_.host_of.front();
+  profile::CollectiveQuestion question{profile::CollectiveKind::all_reduce, members, size.value()};
+  if (!profile_->has_collective(question)) return;
+  const profile::Answer inside = profile_->collective(question);
+  question.bytes = 1024;
+  const Picoseconds work = to_picoseconds(
+      inside.duration - std::min(inside.duration, profile_->collective(question).duration));
+  if (work <= cost.work) return;
+  cost.work = work;
+  cost.is_extrapolated = inside.extrapolated;
+  cost.amount = to_bytes_per_second(
+      BytesPerSecond(path.reference * size.value() / (static_cast<double>(work) * 1e-12)));
+  cost.weight = byte_fair_weight(cost.amount);
 }
 
 const Path& Communicator::skewed_path(const Skew& skew, const Path& even) const {
@@ -318,20 +308,6 @@ std::vector<double> Communicator::signature() const {
     }
   }
   return result;
-}
-
-Path side_by_side(const topology::Cluster& cluster, const profile::Profile& profile,
-                  std::span<const std::pair<DeviceIndex, DeviceIndex>> pairs) {
-  Path path;
-  const auto network = profile.network();
-  std::vector<DeviceHop> hops;
-  for (const auto& [source, target] : pairs) hops.push_back({source, target, 1.0});
-  const auto [intra, inter] = add_hops(cluster, network, hops, 1, memory_passes_copy, path);
-  const Seconds step = std::max(intra.value() > 0 ? network.step_intra + intra : Seconds(0),
-                                inter.value() > 0 ? network.step_inter + inter : Seconds(0));
-  path.latency = network.base + step;
-  path.channels = network.channels_point_to_point;
-  return path;
 }
 
 }  // namespace sim::training

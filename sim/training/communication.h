@@ -5,26 +5,15 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/base/fixed.h"
 #include "sim/training/costs.h"
+#include "sim/training/path.h"
 
 namespace sim::training {
-
-using topology::DeviceIndex;
-using topology::LinkIndex;
-
-// How one byte of an operation's size loads the cluster.
-struct Path {
-  std::vector<std::pair<LinkIndex, double>> links;     // bytes through the link
-  std::vector<std::pair<DeviceIndex, double>> memory;  // bytes through the device's memory
-  double reference = 0;         // largest of the links' bytes; footprints are relative to it
-  double seconds_per_byte = 0;  // alone, at the efficiency of each kind of link
-  Seconds latency;
-  int channels = 0;  // multiprocessors the kernel takes on each device
-};
 
 // One operation as the engine runs it.
 struct TransferCost {
@@ -48,7 +37,10 @@ class Communicator {
   // communicator. Inside one scale-up domain the profile's measured curve gives the time, where it
   // has one; otherwise the structured law: latency per step, bytes over the slowest link.
   std::pair<const Path*, TransferCost> cost(collective::Operation operation, Bytes size,
-                                            std::optional<collective::Algorithm> forced = {}) const;
+                                            const collective::Forced& forced = {}) const;
+  // What runs for it, for people: "nvls-tree Simple", or the curve that answers.
+  std::string described(collective::Operation operation, Bytes size,
+                        const collective::Forced& forced = {}) const;
   // Of a transfer from each member to the next, round a ring.
   const Path& shift() const;
   // An all-to-all in which member i is sent, or sends, loads[i] times its even share; `size` is
@@ -57,27 +49,33 @@ class Communicator {
   std::span<const DeviceIndex> members() const { return members_; }
   int channels() const;
   // Whether an operation of this size runs along rings.
-  bool is_ring(collective::Operation operation, Bytes size) const;
+  bool is_ring(collective::Operation operation, Bytes size,
+               const collective::Forced& forced = {}) const;
   // Equal for groups whose costs are equal for every operation and size.
   std::vector<double> signature() const;
 
  private:
   struct Cached {
     collective::Operation operation;
-    collective::Algorithm algorithm;
-    collective::Protocol protocol;
+    collective::Choice choice;
     std::unique_ptr<Path> path;
   };
   struct KnownCost {
     collective::Operation operation;
     double size;
-    std::optional<collective::Algorithm> forced;
+    collective::Forced forced;
     std::pair<const Path*, TransferCost> answer;
   };
   const Path& path(collective::Operation operation, collective::Choice choice) const;
-  std::pair<const Path*, TransferCost> computed_cost(
-      collective::Operation operation, Bytes size,
-      std::optional<collective::Algorithm> forced) const;
+  std::pair<const Path*, TransferCost> computed_cost(collective::Operation operation, Bytes size,
+                                                     const collective::Forced& forced) const;
+  collective::Choice choice(collective::Operation operation, Bytes size,
+                            const collective::Forced& forced) const;
+  // Whether a measured curve answers for so many ranks inside one domain, and nothing is forced.
+  bool is_measured(collective::Operation operation, Bytes size,
+                   const collective::Forced& forced) const;
+  TransferCost curve_cost(collective::Operation operation, Bytes size, const Path& path) const;
+  void stretch_to_curve(Bytes size, const Path& path, TransferCost& cost) const;
   const collective::Hardware& hardware() const;
 
   const topology::Cluster* cluster_;
@@ -97,9 +95,6 @@ class Communicator {
   mutable std::vector<SkewedPath> skewed_;
 };
 
-// Bytes sent side by side from each source to its target, as one operation.
-Path side_by_side(const topology::Cluster& cluster, const calibrate::profile::Profile& profile,
-                  std::span<const std::pair<DeviceIndex, DeviceIndex>> pairs);
 TransferCost transfer_cost(const Path& path, Bytes size);
 
 }  // namespace sim::training

@@ -5,7 +5,6 @@
 
 namespace sim::training {
 
-using collective::Algorithm;
 using collective::Operation;
 
 namespace {
@@ -27,9 +26,7 @@ bool is_around_rings(const Communicator& group, const Collective& what) {
   const bool is_exchange = what.operation == Operation::all_reduce ||
                            what.operation == Operation::all_gather ||
                            what.operation == Operation::reduce_scatter;
-  if (!is_exchange) return false;
-  if (!what.algorithm) return group.is_ring(what.operation, what.bytes);
-  return *what.algorithm == Algorithm::ring || *what.algorithm == Algorithm::hierarchical;
+  return is_exchange && group.is_ring(what.operation, what.bytes, what.forced);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ StreamId HandBuilder::collective(const HandOperation& operation,
                                  const HandOperation::Collective& what) {
   const Communicator& group = group_of(what);
   const auto& p = profile_of(job_, group.members().front());
-  const auto [path, cost] = group.cost(what.operation, what.bytes, what.algorithm);
+  const auto [path, cost] = group.cost(what.operation, what.bytes, what.forced);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
   const int multiprocessors = std::max(p.device().multiprocessors, 1);
   const double share = what.multiprocessors.value_or(

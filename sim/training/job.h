@@ -46,7 +46,7 @@ struct HandOperation {
     collective::Operation operation = collective::Operation::all_reduce;
     std::vector<std::string> devices;  // names or patterns, in ring order
     Bytes bytes;                       // as nccl-tests counts
-    std::optional<collective::Algorithm> algorithm;
+    collective::Forced forced;
     std::optional<double> multiprocessors;  // share reserved on each device; default: the profile's
   };
   std::variant<Compute, Transfer, Collective> what;

@@ -61,6 +61,17 @@ inline bool is_even(const Layout& layout) {
   return true;
 }
 
+// On hosts and a fabric that can do everything, each host a scale-up domain.
+inline bool can_run(Operation operation, Algorithm algorithm, const Layout& layout) {
+  Hardware hardware;
+  hardware.has_nvls = hardware.has_sharp = true;
+  hardware.inside_domain = true;
+  for (const int host : layout.host_of) {
+    hardware.inside_domain = hardware.inside_domain && host == layout.host_of.front();
+  }
+  return !obstacle(operation, algorithm, layout, hardware);
+}
+
 inline std::map<std::pair<int, int>, double> by_pair(const Traffic& traffic) {
   std::map<std::pair<int, int>, double> result;
   for (const Hop& hop : traffic.hops) result[{hop.source, hop.target}] += hop.bytes.value();

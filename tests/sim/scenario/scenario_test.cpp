@@ -173,7 +173,7 @@ TEST_CASE("scenario: a program written by hand needs no dnn, plan or training") 
   const auto& collective = std::get<HandOperation::Collective>(s.operations[2].what);
   CHECK(collective.operation == collective::Operation::all_reduce);
   CHECK(collective.devices == std::vector<std::string>{"b", "a"});
-  CHECK(collective.algorithm == collective::Algorithm::ring);
+  CHECK(collective.forced.algorithm == collective::Algorithm::ring);
   CHECK(collective.multiprocessors == 0.1);
   CHECK(s.operations[2].place.line == 13);
   CHECK(std::get<HandOperation::Compute>(s.operations[3].what).multiprocessors == 1);

@@ -38,8 +38,8 @@ TEST_CASE("communication: ring all-reduce of 1 GB over 4 devices -> 30 us of lat
   const auto cluster = star(4);
   const auto profile = ideal();
   const Communicator group(cluster, *profile, {0, 1, 2, 3});
-  const auto [path, cost] =
-      group.cost(collective::Operation::all_reduce, gigabytes(1), collective::Algorithm::ring);
+  const auto [path, cost] = group.cost(collective::Operation::all_reduce, gigabytes(1),
+                                       {.algorithm = collective::Algorithm::ring});
   CHECK(cost.lag == 30'000'000);
   CHECK(cost.work == 30'000'000'000);
   CHECK(cost.amount == 50'000'000'000);
