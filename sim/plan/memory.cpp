@@ -80,7 +80,7 @@ class Sizer {
   const dnn::SoftwareStack& stack_;
   int stage_;
   const Schedule& schedule_;
-  int sharers_, expert_sharers_;  // ranks that hold the same parameters
+  int sharers_, expert_sharers_;  // ranks that share one copy of parameters
   double gradient_bytes_;
   std::vector<Layer> kinds_;
   std::vector<std::size_t> kind_of_;  // [layer]
@@ -97,7 +97,7 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
       stack_(stack),
       stage_(stage),
       schedule_(schedule),
-      sharers_(plan.sharers()),
+      sharers_(plan.shard_ranks()),
       expert_sharers_(plan.expert_sharers()),
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
       prediction_modules_(dnn.prediction_modules),
@@ -212,18 +212,20 @@ double Sizer::gathered(const Unit& unit) const {
 }
 
 // The largest run of units that are whole at the same time: one runs, others are gathered ahead.
+// Where they stay whole until their backward passes, all.
 double Sizer::gathered_parameters() const {
   const auto window = static_cast<std::size_t>(stack_.prefetch_layers) + 1;
-  double most = 0;
+  double most = 0, all_units = 0;
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
     const Units all = units(v);
     double sum = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       sum += gathered(all[i]) - (i >= window ? gathered(all[i - window]) : 0);
       most = std::max(most, sum);
+      all_units += gathered(all[i]);
     }
   }
-  return most;
+  return plan_.reshard_after_forward ? most : all_units;
 }
 
 // Parameters whose gradients are whole before they are reduced: with ZeRO-3 a unit's, with ZeRO-2 a

@@ -16,15 +16,17 @@ struct MemoryBreakdown {
 
 // Bytes are whole numbers, of one rank of the stage, for 16-bit weights and Adam in fp32.
 //   weights 2, gradients 4 (or 2: stack.gradient_fp32), optimizer 12 bytes a parameter; ZeRO-1, 2,
-//               3 divide the last, the last two, all by data x context, those of routed experts
+//               3 divide the last, the last two, all by the ranks of a shard group (data x context
+//               unless there are several copies), those of routed experts
 //               by the replicas of the experts; a schedule with several versions of the weights
 //               holds as many
 //   activations what the schedule keeps at its worst moment: layers of each virtual stage, the
 //               embedding's with the first and the head's with the last part of the dnn; where
 //               weight gradients come apart, their operands until then
 //   other       the larger of a layer's and the loss's temporaries; ZeRO-3: prefetch_layers + 1
-//               units gathered; ZeRO-2, 3: gradients not yet reduced (a bucket, a unit); the
-//               stack's reserve and, of the sum of all but the reserve, its fragmentation
+//               units gathered, or all without reshard_after_forward; ZeRO-2, 3: gradients not yet
+//               reduced (a bucket, a unit); the stack's reserve and, of the sum of all but the
+//               reserve, its fragmentation
 // A tied embedding, or one that multi-token prediction needs, has a copy on the last stage where
 // there are several.
 // Where the routing is not even, of the rank whose experts get the most rows in some layer, as if

@@ -31,11 +31,14 @@ dnn::Shard shard_of(const Plan& plan, double bytes_per_element) {
           .expert_tensor = plan.expert_tensor};
 }
 
+bool is_both_ways(const Plan& plan) {
+  const bool is_table = plan.schedule == ScheduleKind::table;
+  return plan.schedule == ScheduleKind::dual_pipe ||
+         (is_table && plan.table.arrangement == Arrangement::both_ways);
+}
+
 std::int64_t parts_of(const Plan& plan) {
-  const bool is_both =
-      plan.schedule == ScheduleKind::dual_pipe ||
-      (plan.schedule == ScheduleKind::table && plan.table.arrangement == Arrangement::both_ways);
-  return is_both ? plan.stages : std::int64_t{plan.stages} * plan.virtual_stages;
+  return is_both_ways(plan) ? plan.stages : std::int64_t{plan.stages} * plan.virtual_stages;
 }
 
 std::vector<int> layers_per_virtual_stage(const Plan& plan, int layers) {

@@ -53,6 +53,8 @@ struct Plan {
   std::vector<int> layers;  // of each part, in model order; empty: even
   int data = 1;
   Sharding sharding = Sharding::none;
+  int shard = 0;  // ranks that share one copy of what is sharded; 0: all that could
+  bool reshard_after_forward = true;  // ZeRO-3: parameters are gathered again for the backward pass
   dnn::Recompute recompute = dnn::Recompute::none;
   std::array<Dimension, 4> order = {Dimension::tensor, Dimension::context, Dimension::data,
                                     Dimension::pipeline};  // innermost first
@@ -63,6 +65,9 @@ struct Plan {
   int ranks() const { return tensor * context * stages * data; }
   // Ranks that hold the same parameters: those of a layer, and those of its experts.
   int sharers() const { return context * data; }
+  // Of these, those that hold shares of one copy; copies are kept alike.
+  int shard_ranks() const { return shard > 0 ? shard : sharers(); }
+  int copies() const { return sharers() / shard_ranks(); }
   int expert_sharers() const { return tensor * context * data / (expert * expert_tensor); }
   // Micro-batches per iteration and replica. REQUIRES: divisible, checked by problems().
   int micro_batches() const { return static_cast<int>(global_batch / (micro_batch * data)); }
@@ -78,6 +83,9 @@ std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int
 
 // One rank's share of a micro-batch. `bytes_per_element`: of activations.
 dnn::Shard shard_of(const Plan& plan, double bytes_per_element);
+
+// Whether the pipeline holds two copies of the dnn, one from each end.
+bool is_both_ways(const Plan& plan);
 
 // Parts that the dnn is cut into: stages x virtual stages, of DualPipe the stages.
 std::int64_t parts_of(const Plan& plan);

@@ -35,6 +35,7 @@ class Checker {
     tensor();
     tokens();
     experts();
+    copies();
     batch();
     layers();
     schedule();
@@ -54,6 +55,7 @@ class Checker {
   void tensor();
   void tokens();
   void experts();
+  void copies();
   void batch();
   void layers();
   void listed_layers();
@@ -161,6 +163,31 @@ void Checker::experts() {
       fmt::format("expert {} x tensor {} = {} does not divide the {} ranks of a stage",
                   plan_.expert, plan_.expert_tensor, shares, ranks),
       "experts are cut over the tensor x context x data ranks of a stage");
+}
+
+void Checker::copies() {
+  if (plan_.shard == 0) return;
+  const std::string field = "plan.data.shard_degree";
+  if (plan_.sharding == Sharding::none) {
+    return add(field, "plan.data.sharding", "a shard degree, but nothing is sharded", "",
+               "write plan.data.sharding: zero-1, zero-2 or fsdp");
+  }
+  if (plan_.shard == 1 || plan_.sharers() % plan_.shard != 0) {
+    return add(field, "",
+               fmt::format("shard degree {} for {} ranks that hold the same parameters (context {} "
+                           "x data {})",
+                           plan_.shard, plan_.sharers(), plan_.context, plan_.data),
+               "each copy is cut over so many ranks",
+               "write a divisor of them that is more than 1, or plan.data.sharding: none");
+  }
+  if (plan_.copies() == 1) return;
+  if (dnn_.is_moe()) {
+    add(field, "dnn", "several copies of a sharded dnn with experts are not modelled");
+  }
+  if (is_both_ways(plan_)) {
+    add(field, "plan.pipeline.schedule",
+        "several sharded copies are not modelled with two copies of every part in one pipeline");
+  }
 }
 
 void Checker::batch() {

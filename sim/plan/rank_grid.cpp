@@ -26,6 +26,7 @@ RankGrid::RankGrid(const Plan& plan) {
     stride *= extent_[index_of(dimension)];
   }
   std::remove_copy(plan.order.begin(), plan.order.end(), in_stage_.begin(), Dimension::pipeline);
+  shard_ranks_ = plan.shard_ranks();
   expert_extent_ = {plan.expert_tensor, plan.expert, plan.expert_sharers()};
   expert_stride_ = {1, plan.expert_tensor, plan.expert_tensor * plan.expert};
 }
@@ -63,6 +64,23 @@ std::vector<int> RankGrid::sharers(int rank) const {
     for (const int one : group(Dimension::context, replica)) result.push_back(one);
   }
   std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<int> RankGrid::shard_group(int rank) const {
+  const std::vector<int> all = sharers(rank);
+  const auto place = std::find(all.begin(), all.end(), rank) - all.begin();
+  const auto first = all.begin() + place / shard_ranks_ * shard_ranks_;
+  return {first, first + shard_ranks_};
+}
+
+std::vector<int> RankGrid::copies(int rank) const {
+  const std::vector<int> all = sharers(rank);
+  const auto place =
+      static_cast<std::size_t>(std::find(all.begin(), all.end(), rank) - all.begin());
+  const auto step = static_cast<std::size_t>(shard_ranks_);
+  std::vector<int> result;
+  for (std::size_t i = place % step; i < all.size(); i += step) result.push_back(all[i]);
   return result;
 }
 

@@ -27,6 +27,10 @@ class RankGrid {
   std::vector<int> group(Dimension dimension, int rank) const;
   // Those that hold the same parameters: they differ in data and context. Ascending.
   std::vector<int> sharers(int rank) const;
+  // Of these, those that hold shares of one copy: neighbours in ascending order; and those that
+  // hold the same share of every copy.
+  std::vector<int> shard_group(int rank) const;
+  std::vector<int> copies(int rank) const;
   // Experts are cut over the tensor, context and data ranks of a stage, numbered innermost first:
   // expert_tensor x expert x expert data.
   // Source: Liu et al., "MoE Parallel Folding", 2025, section 3.
@@ -42,7 +46,8 @@ class RankGrid {
 
   std::array<int, 4> extent_{}, stride_{};                // by Dimension
   std::array<int, 3> expert_extent_{}, expert_stride_{};  // by ExpertDimension, of places
-  std::array<Dimension, 3> in_stage_{};                   // innermost first
+  int shard_ranks_ = 1;
+  std::array<Dimension, 3> in_stage_{};  // innermost first
 };
 
 }  // namespace sim::plan

@@ -61,7 +61,13 @@ Section<Draft> data_table() {
                  "parameters too (zero-3, fsdp)")
       .optional(
           "degree", small_count(1), [](Draft& draft, int degree) { draft.data_degree = degree; },
-          "data ranks; what the devices allow unless written");
+          "data ranks; what the devices allow unless written")
+      .optional("shard_degree", small_count(1), in_plan(&Plan::shard),
+                "context x data ranks that share one copy of what is sharded (HSDP, instances of "
+                "the distributed optimizer); all unless written")
+      .defaulted("reshard_after_forward", flag(), in_plan(&Plan::reshard_after_forward), "true",
+                 "zero-3: parameters gathered for a forward pass are dropped after it, and "
+                 "gathered again for the backward pass");
   return table;
 }
 

@@ -317,6 +317,8 @@ void LaneWriter::update(int round) {
     const std::optional<int> wait = in_.data->of(sharers).optimizer_waits[index];
     if (wait) pending_.push_back({slot_of(sharers), *wait});
   }
+  const auto& copies = in_.data->copies.optimizer_waits;
+  if (!copies.empty() && copies[index]) pending_.push_back({slot_copies, *copies[index]});
   one_operator(in_.optimizer);
   compute_.reach(milestones_.optimizer_done(round));
   // Of several rounds the last steady one counts.

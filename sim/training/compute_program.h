@@ -33,6 +33,7 @@ enum ComputeSlot : std::int32_t {
   slot_context,
   slot_expert,
   slot_expert_tensor,
+  slot_copies,
   compute_slot_count
 };
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };

@@ -246,6 +246,7 @@ void Planner::shard_fully() {
     bool gathers, scatters;
   };
   std::vector<Visit> visits;
+  std::set<const Unit*> whole;  // after a forward pass, until the next backward pass
   for (int i = 0; i < pass_count(); ++i) {
     const Pass& pass = pass_at(i);
     if (pass.kind == Pass::Kind::update) continue;
@@ -254,11 +255,15 @@ void Planner::shard_fully() {
       const Unit& unit = unit_at(pass, u);
       if (held(unit).parameters == 0) continue;
       // The unit just ran forward, its parameters are still whole.
-      const bool is_kept =
+      const bool just_ran =
           pass.is_backward() && std::exchange(is_first, false) && i > 0 &&
           pass_at(i - 1) == Pass{Pass::Kind::forward, pass.micro_batch, pass.virtual_stage};
       const bool needs_parameters = pass.kind != Pass::Kind::backward_weight;
+      const bool is_kept = just_ran || whole.count(&unit) > 0;
       visits.push_back({i, u, &unit, needs_parameters && !is_kept, pass.ends_gradient()});
+      if (plan_.reshard_after_forward) continue;
+      if (pass.kind == Pass::Kind::forward) whole.insert(&unit);
+      if (pass.is_backward()) whole.erase(&unit);
     }
   }
   // Event q is raised when visit q has ended. The gather of visit q may start when visit
@@ -298,10 +303,28 @@ void Planner::shard_fully() {
 
 }  // namespace
 
+CopyPlan copy_plan(const plan::Plan& plan, const DataPlan& data) {
+  CopyPlan result;
+  if (plan.copies() == 1) return result;
+  for (std::size_t i = 0; i < data.operations.size(); ++i) {
+    const DataOperation& operation = data.operations[i];
+    if (operation.operation != Operation::reduce_scatter) continue;
+    result.reductions.push_back({operation.bytes / plan.shard_ranks(), static_cast<int>(i)});
+  }
+  for (const std::optional<int>& wait : data.optimizer_waits) {
+    const auto found = std::find_if(result.reductions.begin(), result.reductions.end(),
+                                    [&](const auto& r) { return r.after == wait; });
+    result.optimizer_waits.emplace_back();
+    if (found == result.reductions.end()) continue;
+    result.optimizer_waits.back() = static_cast<int>(found - result.reductions.begin());
+  }
+  return result;
+}
+
 DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
                    const plan::Schedule& schedule, int stage,
                    const std::vector<std::vector<Unit>>& units, Sharers sharers) {
-  const int count = sharers == Sharers::data ? plan.sharers() : plan.expert_sharers();
+  const int count = sharers == Sharers::data ? plan.shard_ranks() : plan.expert_sharers();
   const bool holds_any = std::any_of(units.begin(), units.end(), [&](const auto& list) {
     return std::any_of(list.begin(), list.end(), [&](const Unit& unit) {
       return unit.costs->held_by(sharers).gradients > 0;

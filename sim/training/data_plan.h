@@ -36,9 +36,20 @@ struct DataPlan {
   std::vector<bool> is_concurrent;  // [pass] data traffic may be in progress during it
 };
 
+// Copies of a sharded model add up their shares of the gradients, each behind its reduce-scatter.
+struct CopyPlan {
+  struct Reduction {
+    double bytes = 0;
+    int after = 0;  // data operation
+  };
+  std::vector<Reduction> reductions;
+  std::vector<std::optional<int>> optimizer_waits;  // [round] reduction
+};
+
 // Of both groups that hold the same parameters; each has a stream of its own.
 struct StageDataPlan {
   std::array<DataPlan, sharers_count> by_sharers;  // [Sharers]
+  CopyPlan copies;                                 // of the data group
 
   const DataPlan& of(Sharers sharers) const {
     return by_sharers[static_cast<std::size_t>(sharers)];
@@ -63,10 +74,13 @@ struct Unit {
 // ZeRO-0: all-reduce of gradient buckets behind the last backward passes of a round; ZeRO-1:
 // reduce-scatter, and after the optimizer (or before the first forward passes) all-gather of the
 // parameters; ZeRO-2: reduce-scatter after every micro-batch; ZeRO-3: all-gather before and
-// reduce-scatter after each unit. Where the two copies of a part lie on different stages, gradients
-// are reduced at the end.
+// reduce-scatter after each unit, all among the ranks of one copy. Where the two copies of a part
+// lie on different stages, gradients are reduced at the end.
 DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
                    const plan::Schedule& schedule, int stage,
                    const std::vector<std::vector<Unit>>& units, Sharers sharers = Sharers::data);
+
+// What the copies add, where there are several; nothing else.
+CopyPlan copy_plan(const plan::Plan& plan, const DataPlan& data);
 
 }  // namespace sim::training

@@ -47,8 +47,10 @@ JobBuilder::GroupMembers JobBuilder::members_of(const GroupSpec& spec) {
       members.stages.push_back(lane.stage);
       members.slots.push_back({{}, spec.transfer, spec.late});
     }
+    const StreamId stream =
+        spec.member_streams ? spec.member_streams->at(held.at(index).front()) : lane.compute;
     members.slots[slot].members.push_back(
-        {lane.compute, static_cast<std::int32_t>(members.footprints.size())});
+        {stream, static_cast<std::int32_t>(members.footprints.size())});
     members.footprints.push_back(builder_.multiprocessors_of(held.at(index)));
   }
   return members;

@@ -234,6 +234,7 @@ void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks
   auto& streams = data_streams_[static_cast<std::size_t>(sharers)];
   for (const int rank : ranks) {
     const int lane = lane_at(rank);
+    if (!data.copies.reductions.empty()) data_stream_of_rank_[rank] = stream;
     auto& known = streams[static_cast<std::size_t>(lane)];
     if (known.empty() || known.back() != stream) known.push_back(stream);
     const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
@@ -246,6 +247,7 @@ void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks
 // Simulated ranks that hold the same parameters, ascending.
 std::vector<int> JobBuilder::sharers_of(Sharers sharers, int rank) const {
   if (sharers == Sharers::expert_data) return grid_.group(plan::ExpertDimension::data, rank);
+  if (job_.plan.copies() > 1) return grid_.shard_group(rank);
   if (job_.plan.context > 1) return grid_.sharers(rank);
   return along_data(rank, plan_.replicas.kept());
 }
@@ -273,6 +275,52 @@ void JobBuilder::make_data_streams(Sharers sharers) {
 void JobBuilder::make_data() {
   make_data_streams(Sharers::data);
   make_data_streams(Sharers::expert_data);
+  make_copies();
+}
+
+// Each reduction when the shard groups of all members have scattered what it adds up.
+void JobBuilder::make_copy_stream(const std::vector<int>& ranks, int stage) {
+  const auto& reductions = data_plans_[static_cast<std::size_t>(stage)].copies.reductions;
+  std::vector<GroupStep> steps;
+  for (const CopyPlan::Reduction& reduction : reductions) {
+    steps.push_back({collective::Operation::all_reduce, Bytes(reduction.bytes),
+                     "reduce gradients of copies", Category::exposed_data});
+  }
+  const Communicator group(cluster_, profile(ranks.front()), devices(ranks));
+  const StreamId stream = group_stream({
+      .name = fmt::format("copies of rank {}", ranks.front()),
+      .owner = ranks.front(),
+      .key = fmt::format("copies {}", stage),
+      .group = &group,
+      .steps = steps,
+      .milestones = [&](std::size_t step, int) -> std::vector<int> {
+        return {reductions[step].after};
+      },
+      .transfer = Category::exposed_data,
+      .late = Category::wait,
+      .bearers_of = bearers_of_ring(),
+      .member_streams = &data_stream_of_rank_,
+  });
+  bool has_record = false;
+  for (const int rank : ranks) {
+    const int lane = lane_at(rank);
+    copy_streams_[static_cast<std::size_t>(lane)].push_back(stream);
+    const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
+    if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
+    record(stream, lane, "copies");
+    has_record = true;
+  }
+}
+
+void JobBuilder::make_copies() {
+  copy_streams_.resize(result_.lanes.size());
+  if (job_.plan.copies() == 1) return;
+  for (const int first : ranks_) {
+    const int stage = grid_.coordinates(first).pipeline;
+    if (data_plans_[static_cast<std::size_t>(stage)].copies.reductions.empty()) continue;
+    const std::vector<int> ranks = grid_.copies(first);
+    if (ranks.front() == first) make_copy_stream(ranks, stage);
+  }
 }
 
 // The first and the last stage hold copies of a tied embedding; their gradients are added.

@@ -50,6 +50,8 @@ class JobBuilder {
     Category transfer = Category::other, late = Category::other;
     SystemBuilder::BearersOf bearers_of;
     std::int64_t size = 1;  // groups that it stands for
+    // [rank] whose milestones they are, where not the lane's compute stream.
+    const std::unordered_map<int, StreamId>* member_streams = nullptr;
   };
   struct GroupMembers {
     std::vector<int> stages;  // [slot]
@@ -107,6 +109,8 @@ class JobBuilder {
   std::vector<int> sharers_of(Sharers sharers, int rank) const;
   void make_data_streams(Sharers sharers);
   void make_data_stream(Sharers sharers, const std::vector<int>& ranks, int stage);
+  void make_copies();
+  void make_copy_stream(const std::vector<int>& ranks, int stage);
   void make_embedding();
   void connect();
   void make_finish_lines();
@@ -151,6 +155,8 @@ class JobBuilder {
   std::vector<std::int32_t> send_next_, send_previous_;      // [lane]
   std::vector<std::vector<StreamId>> embedding_streams_;     // [lane]
   std::array<std::vector<std::vector<StreamId>>, sharers_count> data_streams_;  // [Sharers][lane]
+  std::unordered_map<int, StreamId> data_stream_of_rank_;  // where there are copies
+  std::vector<std::vector<StreamId>> copy_streams_;        // [lane]
   // [RankGroup][lane] of groups that may join several lanes.
   std::array<std::vector<std::vector<StreamId>>, rank_group_count> shared_streams_;
   // By the places of a group in a host of some type; or, without a type, its devices.

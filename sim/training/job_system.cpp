@@ -78,6 +78,8 @@ void JobBuilder::connect() {
                                Category::exposed_pipeline};
     slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
     slots[slot_data] = {all(data_streams_.front()[i]), Category::exposed_data, Category::wait};
+    // Also while the copies' own reduce-scatters are in progress.
+    slots[slot_copies] = {all(copy_streams_[i]), Category::exposed_data, Category::exposed_data};
     slots[slot_expert_data] = {all(data_streams_.back()[i]), Category::exposed_data,
                                Category::wait};
     for (const auto& [group, slot, category] :

@@ -107,6 +107,7 @@ void JobBuilder::make_stages() {
       data.by_sharers[static_cast<std::size_t>(sharers)] =
           data_plan(job_.plan, job_.stack, schedule_, stage, list, sharers);
     }
+    data.copies = copy_plan(job_.plan, data.of(Sharers::data));
     shared_collectives_.push_back(shared_collectives(schedule_, stage, list));
   }
 }
@@ -246,7 +247,7 @@ double JobBuilder::optimized_parameters(const std::vector<std::vector<Unit>>& un
     }
   }
   if (job_.plan.sharding == plan::Sharding::none) return shared + experts;
-  return shared / job_.plan.sharers() + experts / job_.plan.expert_sharers();
+  return shared / job_.plan.shard_ranks() + experts / job_.plan.expert_sharers();
 }
 
 LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {

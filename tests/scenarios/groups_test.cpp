@@ -42,12 +42,12 @@ class RandomGroups : Choices {
     if (stages == 1) schedule = "1f1b";
     text += fmt::format("training: {{sequence: 256, global_batch: {}, micro_batch: 1}}\n",
                         data * 2 * stages);
+    const bool is_dual = std::string(schedule) == "dual-pipe";
     text += fmt::format(
         "plan: {{tensor: {}, context: {}, context_kind: {}, pipeline: {{stages: {}, schedule: "
-        "{}}}, data: {{sharding: {}}}, recompute: {}",
+        "{}}}, data: {{{}}}, recompute: {}",
         tensor, context, kind(tensor, context), stages, schedule,
-        pick<const char*>(
-            {"none", "zero-1", std::string(schedule) == "dual-pipe" ? "zero-1" : "zero-3"}),
+        sharding(is_dual, has_experts ? 1 : context * data),
         pick<const char*>({"none", "selective", "full"}));
     if (has_experts) {
       text += fmt::format(", expert: {{degree: {}, tensor: {}}}", degree, expert_tensor);
@@ -66,6 +66,16 @@ class RandomGroups : Choices {
   }
 
  private:
+  std::string sharding(bool is_dual, int sharers) {
+    const char* kind = pick<const char*>({"none", "zero-1", is_dual ? "zero-1" : "zero-3"});
+    std::string text = fmt::format("sharding: {}", kind);
+    if (std::string(kind) == "zero-3") {
+      text += fmt::format(", reshard_after_forward: {}", below(2) == 0);
+    }
+    const bool has_copies = !is_dual && std::string(kind) != "none" && sharers % 2 == 0;
+    if (has_copies && below(2) == 0) text += fmt::format(", shard_degree: {}", sharers / 2);
+    return text;
+  }
   // Ulysses needs heads to exchange.
   const char* kind(int tensor, int context) {
     if (4 / tensor % context == 0 && below(3) == 0) return "ulysses";

@@ -126,6 +126,25 @@ TEST_CASE("memory: context ranks share the state as data ranks do") {
   CHECK(m.optimizer == llama_memory(Sharding::zero3).optimizer);
 }
 
+TEST_CASE("memory: several copies -> each is shared among fewer ranks") {
+  Plan plan = llama_plan(Sharding::zero3);
+  const Bytes gathered = memory(plan, llama_8b(), bare_stack(), 0).other;
+  plan.shard = 2;
+  const MemoryBreakdown m = memory(plan, llama_8b(), bare_stack(), 0);
+  CHECK(m.weights == Bytes(8'030'261'248.0));  // half of two bytes each
+  CHECK(m.gradients == Bytes(8'030'261'248.0 * 2));
+  CHECK(m.optimizer == Bytes(8'030'261'248.0 * 6));
+  CHECK(m.other == gathered);
+}
+
+TEST_CASE("memory: parameters that stay whole until the backward pass -> all of them") {
+  Plan plan = llama_plan(Sharding::zero3);
+  plan.reshard_after_forward = false;
+  const Bytes base = llama_memory(Sharding::zero1).other;
+  CHECK(memory(plan, llama_8b(), bare_stack(), 0).other - base ==
+        Bytes(2.0 * 8'030'261'248 + 4.0 * 525'340'672));
+}
+
 TEST_CASE("memory: ZeRO-2 adds a bucket, ZeRO-3 gathered units and a unit's gradient") {
   const Bytes base = llama_memory(Sharding::zero1).other;
   CHECK(llama_memory(Sharding::none).other == base);

@@ -157,3 +157,15 @@ TEST_CASE("rank grid: every way to cut experts puts each rank of a stage into on
     }
   }
 }
+
+// Two tensor ranks; those of one that hold the same parameters are 0, 2, 4, ... 14.
+TEST_CASE("rank grid: shares of one copy are neighbours, copies stand apart") {
+  Plan plan;
+  plan.tensor = 2, plan.data = 8, plan.shard = 4;
+  const RankGrid grid(plan);
+  CHECK(plan.copies() == 2);
+  CHECK(grid.shard_group(4) == std::vector<int>{0, 2, 4, 6});
+  CHECK(grid.shard_group(13) == std::vector<int>{9, 11, 13, 15});
+  CHECK(grid.copies(4) == std::vector<int>{4, 12});
+  CHECK(grid.copies(15) == std::vector<int>{7, 15});
+}
