@@ -107,23 +107,63 @@ void OperatorList::collective(RankGroup group, const std::string& name, Collecti
   push(std::move(o));
 }
 
+// Source: NVIDIA, "Transformer Engine", overlap of products and communication by user buffers, ring
+// exchange. Rows that do not divide stay whole.
+bool OperatorList::is_split(std::int64_t rows) const {
+  return stack.splits_tensor_products && shard.tensor > 1 && rows % shard.tensor == 0;
+}
+
+// A rank begins with its own rows and computes with those that came last while the next come.
+void OperatorList::gathered_gemm(const std::string& name, const std::string& gather, std::int64_t m,
+                                 std::int64_t n, std::int64_t k, GemmLayout layout) {
+  const double bytes = static_cast<double>(m) * static_cast<double>(k) * sizes.element;
+  if (!is_split(m)) {
+    collective(gather, Collective::all_gather, bytes);
+    return gemm(name, m, n, k, layout);
+  }
+  for (int i = 0; i < shard.tensor; ++i) {
+    if (i + 1 < shard.tensor) {
+      collective(gather, Collective::send_receive, bytes / shard.tensor, 1);
+    }
+    gemm(name, m / shard.tensor, n, k, layout);
+  }
+}
+
+// The rows of others first: each is sent beside the next. What has come is added up at the end.
+void OperatorList::scattered_gemm(const std::string& name, const std::string& scatter,
+                                  std::int64_t m, std::int64_t n, std::int64_t k,
+                                  GemmLayout layout) {
+  const double bytes = static_cast<double>(m) * static_cast<double>(n) * sizes.element;
+  if (!is_split(m)) {
+    gemm(name, m, n, k, layout);
+    return collective(scatter, Collective::reduce_scatter, bytes);
+  }
+  for (int i = 0; i < shard.tensor; ++i) {
+    if (i > 0) collective(scatter, Collective::send_receive, bytes / shard.tensor, 1);
+    gemm(name, m / shard.tensor, n, k, layout);
+  }
+  const double elements = static_cast<double>(m / shard.tensor) * static_cast<double>(n);
+  traffic(scatter + " sum", elements, bytes + elements * sizes.element);
+}
+
 std::int64_t OperatorList::rows_of(const Linear& linear) const {
   return linear.rows > 0 ? linear.rows : sizes.tokens;
 }
 
 void OperatorList::forward(const Linear& linear) {
-  const auto tokens = static_cast<double>(rows_of(linear));
+  const std::int64_t rows = rows_of(linear);
+  const auto tokens = static_cast<double>(rows);
   if (linear.split == Linear::Split::columns && sizes.is_sequence_parallel) {
-    collective(linear.name + " input all-gather", Collective::all_gather,
-               tokens * static_cast<double>(linear.inputs) * sizes.element);
-  }
-  gemm(linear.name, rows_of(linear), linear.outputs, linear.inputs, GemmLayout::forward);
-  if (linear.split == Linear::Split::rows) {
-    const double bytes = tokens * static_cast<double>(linear.outputs) * sizes.element;
-    if (sizes.is_sequence_parallel) {
-      collective(linear.name + " reduce-scatter", Collective::reduce_scatter, bytes);
-    } else {
-      collective(linear.name + " all-reduce", Collective::all_reduce, bytes);
+    gathered_gemm(linear.name, linear.name + " input all-gather", rows, linear.outputs,
+                  linear.inputs, GemmLayout::forward);
+  } else if (linear.split == Linear::Split::rows && sizes.is_sequence_parallel) {
+    scattered_gemm(linear.name, linear.name + " reduce-scatter", rows, linear.outputs,
+                   linear.inputs, GemmLayout::forward);
+  } else {
+    gemm(linear.name, rows, linear.outputs, linear.inputs, GemmLayout::forward);
+    if (linear.split == Linear::Split::rows) {
+      collective(linear.name + " all-reduce", Collective::all_reduce,
+                 tokens * static_cast<double>(linear.outputs) * sizes.element);
     }
   }
   if (linear.has_bias && !stack.fused_pointwise) {
@@ -148,16 +188,17 @@ void OperatorList::backward(const Linear& linear) {
         (is_row ? sizes.split_tokens : tokens) * static_cast<double>(linear.outputs);
     traffic(linear.name + " bias gradient", elements, elements * sizes.element);
   }
-  if (sizes.is_sequence_parallel && is_row) {
-    collective(linear.name + " gradient all-gather", Collective::all_gather,
-               tokens * static_cast<double>(linear.outputs) * sizes.element);
-  }
   if (sizes.is_sequence_parallel && is_column) {
     collective(linear.name + " saved input all-gather", Collective::all_gather, input_bytes,
                stack.overlaps_tensor ? 1 : 0);
   }
-  gemm(linear.name + " input gradient", rows_of(linear), linear.inputs, linear.outputs,
-       GemmLayout::input_gradient);
+  if (sizes.is_sequence_parallel && is_row) {
+    gathered_gemm(linear.name + " input gradient", linear.name + " gradient all-gather",
+                  rows_of(linear), linear.inputs, linear.outputs, GemmLayout::input_gradient);
+  } else {
+    gemm(linear.name + " input gradient", rows_of(linear), linear.inputs, linear.outputs,
+         GemmLayout::input_gradient);
+  }
   if (is_column && sizes.is_sequence_parallel) {
     collective(linear.name + " input gradient reduce-scatter", Collective::reduce_scatter,
                input_bytes, stack.overlaps_tensor ? 1 : 0);

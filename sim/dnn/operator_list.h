@@ -54,6 +54,13 @@ class OperatorList {
   // Bytes as given: traffic that no fusion of point-wise operators changes.
   void traffic(const std::string& name, double elements, double bytes, int kernels = 1);
   // Nothing when the group, the tensor group unless named, is one rank.
+  // A product whose left operand is gathered, or whose result is scattered, over the tensor ranks:
+  // one after the other, or piece by piece.
+  void gathered_gemm(const std::string& name, const std::string& gather, std::int64_t m,
+                     std::int64_t n, std::int64_t k, GemmLayout layout);
+  void scattered_gemm(const std::string& name, const std::string& scatter, std::int64_t m,
+                      std::int64_t n, std::int64_t k, GemmLayout layout);
+  bool is_split(std::int64_t rows) const;
   void collective(const std::string& name, Collective kind, double bytes, int overlapped = 0);
   void collective(RankGroup group, const std::string& name, Collective kind, double bytes,
                   int overlapped = 0);

@@ -23,8 +23,10 @@ struct SoftwareStack {
   bool overlaps_gradient_reduction = true;  // data-parallel reduction behind the backward pass
   bool overlaps_parameter_gather = false;   // ZeRO-1 all-gather behind the next forward pass
   bool overlaps_tensor = false;             // gradient all-reduce/gather behind the weight gradient
-  bool overlaps_shared_experts = false;     // exchange of routed rows behind the shared experts
-  bool pipeline_blocks = false;             // a stage waits for its own sends and receives
+  // With sequence parallelism: products in as many pieces as tensor ranks, exchange beside them.
+  bool splits_tensor_products = false;
+  bool overlaps_shared_experts = false;  // exchange of routed rows behind the shared experts
+  bool pipeline_blocks = false;          // a stage waits for its own sends and receives
   // Without sequence parallelism: each tensor rank sends a share, and the receivers gather.
   bool pipeline_scatters = false;
   Seconds pipeline_overhead;      // host and kernel time per point-to-point operation

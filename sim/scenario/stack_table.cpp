@@ -15,6 +15,10 @@ Section<SoftwareStack>& add_overlap(Section<SoftwareStack>& table) {
                  "false", "all-gather of parameters behind the next forward pass")
       .defaulted("overlaps_tensor", flag(), &SoftwareStack::overlaps_tensor, "false",
                  "tensor-parallel communication behind the weight gradient")
+      .optional("splits_tensor_products", flag(), &SoftwareStack::splits_tensor_products,
+                "with sequence parallelism products run in as many pieces as tensor ranks; what "
+                "one piece gathers or scatters moves beside the next (user buffers); no unless "
+                "written")
       .optional("overlaps_shared_experts", flag(), &SoftwareStack::overlaps_shared_experts,
                 "exchange of routed rows behind the shared experts")
       .defaulted("pipeline_blocks", flag(), &SoftwareStack::pipeline_blocks, "false",

@@ -118,6 +118,12 @@ const Path& Communicator::shift() const {
   return *shift_;
 }
 
+std::pair<const Path*, TransferCost> Communicator::group_cost(Operation operation,
+                                                              Bytes size) const {
+  if (operation != Operation::send_receive) return cost(operation, size);
+  return {&shift(), transfer_cost(shift(), size)};
+}
+
 const Path& Communicator::path(Operation operation, collective::Choice choice) const {
   for (const Cached& cached : paths_) {
     if (cached.operation == operation && cached.choice == choice) {
@@ -298,10 +304,10 @@ std::pair<const Path*, TransferCost> Communicator::skewed(Bytes size, const Skew
 std::vector<double> Communicator::signature() const {
   std::vector<double> result = {static_cast<double>(layout_.ranks()),
                                 static_cast<double>(inside_domain_)};
-  for (const Operation operation :
-       {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}) {
+  for (const Operation operation : {Operation::all_reduce, Operation::all_gather,
+                                    Operation::reduce_scatter, Operation::send_receive}) {
     for (const double size : {1e3, 1e6, 1e9}) {
-      const auto [p, c] = cost(operation, Bytes(size));
+      const auto [p, c] = group_cost(operation, Bytes(size));
       result.push_back(static_cast<double>(c.lag));
       result.push_back(static_cast<double>(c.work));
       result.push_back(static_cast<double>(c.amount));

@@ -43,6 +43,9 @@ class Communicator {
                         const collective::Forced& forced = {}) const;
   // Of a transfer from each member to the next, round a ring.
   const Path& shift() const;
+  // What a rank group runs: a send-receive is such a shift.
+  std::pair<const Path*, TransferCost> group_cost(collective::Operation operation,
+                                                  Bytes size) const;
   // An all-to-all in which member i is sent, or sends, loads[i] times its even share; `size` is
   // what a member sends, or gets, in all.
   std::pair<const Path*, TransferCost> skewed(Bytes size, const Skew& skew) const;

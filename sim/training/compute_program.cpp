@@ -195,7 +195,7 @@ void LaneWriter::collective(const CostedOperator& o) {
   steps.push_back({*o.collective, o.size, o.name, o.category, milestone, o.skew});
   Picoseconds duration = 0;
   if (o.overlapped > 0 && is_of_lane(o)) {
-    const TransferCost cost = in_.tensor->cost(*o.collective, o.size).second;
+    const TransferCost cost = in_.tensor->group_cost(*o.collective, o.size).second;
     duration = cost.lag + cost.work;
   }
   in_progress_.push_back({o.group, step, o.overlapped, duration});

@@ -19,11 +19,7 @@ void add_numbers(std::string& key, std::initializer_list<std::int64_t> numbers) 
 
 std::pair<const Path*, TransferCost> cost_of(const Communicator& group, const GroupStep& step) {
   if (step.skew) return group.skewed(step.size, *step.skew);
-  if (step.operation != collective::Operation::send_receive) {
-    return group.cost(step.operation, step.size);
-  }
-  const Path& shift = group.shift();
-  return {&shift, transfer_cost(shift, step.size)};
+  return group.group_cost(step.operation, step.size);
 }
 
 }  // namespace

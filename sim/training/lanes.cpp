@@ -284,7 +284,7 @@ void JobBuilder::record(StreamId stream, int lane, std::string name) {
 void JobBuilder::count_merged(int index, const LanePrograms& programs) {
   for (const auto& [what, times] : programs.merged) {
     const Communicator& tensor = *tensor_[static_cast<std::size_t>(index)];
-    const Path& path = *tensor.cost(what.first, Bytes(what.second)).first;
+    const Path& path = *tensor.group_cost(what.first, Bytes(what.second)).first;
     const auto bearers_of = bearers_for(static_cast<int>(tensor.members().front()));
     for (const auto& [link, bytes] : path.links) {
       const Int128 amount =

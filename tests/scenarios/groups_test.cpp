@@ -36,8 +36,10 @@ class RandomGroups : Choices {
                         pick<const char*>({"one-switch", "leaf-spine, hosts_per_group: 2",
                                            "rail-optimized, hosts_per_group: 4"}));
     text += has_experts ? moe : dense;
-    text +=
-        fmt::format("stack: {{base: megatron-core, overlaps_shared_experts: {}}}\n", below(2) == 0);
+    text += fmt::format(
+        "stack: {{base: megatron-core, overlaps_shared_experts: {}, "
+        "splits_tensor_products: {}}}\n",
+        below(2) == 0, below(2) == 0);
     const char* schedule = pick<const char*>({"1f1b", "1f1b", "zb-h1", "dual-pipe"});
     if (stages == 1) schedule = "1f1b";
     text += fmt::format("training: {{sequence: 256, global_batch: {}, micro_batch: 1}}\n",

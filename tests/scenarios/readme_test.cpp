@@ -1,5 +1,6 @@
 // The output that README.md shows is the output of the command above it.
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
 #include "analysis/summary.h"
@@ -30,7 +31,7 @@ TEST_CASE("README: every run that it shows is one that can be made") {
     std::vector<scenario::Override> overrides;
     while (words >> word) {
       if (word != "--set") continue;
-      words >> word;
+      words >> std::quoted(word);
       const auto equals = word.find('=');
       overrides.push_back({word.substr(0, equals), word.substr(equals + 1)});
     }

@@ -275,4 +275,38 @@ TEST_CASE("layer: eager stacks launch more kernels and add biases by themselves"
   CHECK(launches(eager_layer.forward) > launches(fused_layer.forward));
 }
 
+// Llama-3.1-8B over 4 ranks, 8192 tokens: 2048 rows of 4096 elements, 16 MiB, come from each of
+// three others while the rows that were there before are multiplied.
+TEST_CASE("layer: products in pieces, what is gathered or scattered beside them") {
+  SoftwareStack stack = flash();
+  const auto whole = layer_operators(llama_8b(), {8192, 1, 4}, stack, Recompute::none);
+  stack.splits_tensor_products = true;
+  const auto split = layer_operators(llama_8b(), {8192, 1, 4}, stack, Recompute::none);
+  for (const auto& [pieces, one] :
+       {std::pair(&split.forward, &whole.forward), {&split.backward, &whole.backward}}) {
+    CHECK(gemm_flops(*pieces) == gemm_flops(*one));
+  }
+  std::string order;
+  for (const Operator& o : split.forward) {
+    if (o.name.starts_with("mlp input projection")) {
+      order += o.kind == OperatorKind::gemm ? "P" : "s";
+      if (o.kind == OperatorKind::gemm) {
+        CHECK(o.m == 2048);
+      } else {
+        CHECK(o.collective == Collective::send_receive);
+        CHECK(o.bytes == Bytes(16'777'216));
+        CHECK(o.overlapped == 1);
+      }
+    }
+    if (!o.name.starts_with("mlp output projection")) continue;
+    order += o.kind == OperatorKind::gemm ? "Q" : o.kind == OperatorKind::collective ? "r" : "+";
+    // Four pieces of 2048 x 4096 elements are read, their sum is written.
+    if (o.kind == OperatorKind::memory_bound) CHECK(o.bytes == Bytes(5 * 16'777'216));
+  }
+  CHECK(order == "sPsPsPPQrQrQrQ+");
+  // The whole sequence on one rank is not cut.
+  CHECK(layer_operators(llama_8b(), {8192, 1, 1}, stack, Recompute::none).forward.size() ==
+        layer_operators(llama_8b(), {8192, 1, 1}, flash(), Recompute::none).forward.size());
+}
+
 }  // namespace sim::dnn
