@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "sim/command/row_scenario.h"
 #include "sim/scenario/catalog.h"
 
 namespace sim::command {
@@ -46,13 +47,6 @@ MeasuredGroup refused(std::string why) {
   MeasuredGroup group;
   group.why_not = std::move(why);
   return group;
-}
-
-std::string first_error(const Diagnostics& diagnostics) {
-  for (const Diagnostic& d : diagnostics.sorted()) {
-    if (d.severity == Severity::error) return d.message;
-  }
-  return "";
 }
 
 }  // namespace
