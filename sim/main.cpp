@@ -20,6 +20,7 @@ struct Command {
 const std::map<std::string, Command>& commands() {
   static const std::map<std::string, Command> all = {
       {"run", {sim::command::run, "simulate a scenario"}},
+      {"attribute", {sim::command::attribute, "what the stragglers of a scenario cost"}},
       {"check", {sim::command::check, "read a scenario, size its memory, list rank groups"}},
       {"catalog", {sim::command::list_catalog, "what can be named in a scenario; its JSON Schema"}},
       {"profile", {sim::command::profile, "show or fit timing profiles"}},

@@ -52,6 +52,7 @@ bool report(const Diagnostics& diagnostics, const Common& common);
 std::filesystem::path catalog();
 
 int run(const std::vector<std::string>& arguments);
+int attribute(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
 int list_catalog(const std::vector<std::string>& arguments);
 int profile(const std::vector<std::string>& arguments);

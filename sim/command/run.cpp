@@ -10,6 +10,7 @@
 #include "analysis/trace.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
+#include "sim/command/refusals.h"
 #include "sim/training/simulate.h"
 
 namespace sim::command {
@@ -34,32 +35,6 @@ bool write_files(const training::Result& result, const std::filesystem::path& fo
     return false;
   }
   return true;
-}
-
-int stuck(const training::Stuck& stuck, const Common& common) {
-  const std::string message =
-      fmt::format("the job cannot proceed: at {} ps everything waits", stuck.at);
-  fmt::print(stderr, "error: {}\n{}", message, stuck.cycle);
-  if (common.is_json) {
-    Diagnostics diagnostics;
-    diagnostics.error({}, message, stuck.cycle);
-    fmt::print("{}\n", analysis::errors_json(diagnostics));
-  }
-  return exit_cannot_proceed;
-}
-
-int too_large(const training::TooLarge& large, const Place& place, const Common& common) {
-  Diagnostics diagnostics;
-  diagnostics.error(
-      place,
-      fmt::format("{} ranks would be simulated one by one; {} is the most", large.ranks,
-                  large.most),
-      "few of them provably do the same: replicas can stand for each other only where hosts, "
-      "leaves "
-      "and pods hold whole blocks of them, paths are sprayed and gradients are reduced along rings",
-      "see docs/decisions/0017");
-  report(diagnostics, common);
-  return exit_wrong_input;
 }
 
 }  // namespace
