@@ -29,6 +29,9 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
   work_end_ = model.horizon.work ? model.horizon.work->value() : never;
   end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
   saved_.push_back({});
+  can_skip_ = !options.keeps_episodes && model.checkpoint.write.value() == 0 &&
+              std::none_of(model.processes.begin(), model.processes.end(),
+                           [](const FailureProcess& process) { return process.found_after; });
   history_.lost_by_process.resize(model.processes.size());
   history_.interruptions.resize(model.processes.size());
   coming_ = arrivals_.next();
@@ -149,8 +152,27 @@ Course::Outcome Course::pass(double duration, Loss loss) {
   return Outcome::done;
 }
 
+// Whole cycles of training and a blocking checkpoint before anything else happens, at once.
+void Course::skip_cycles() {
+  const double every = model_.checkpoint.every.value();
+  const double cycle = every + model_.checkpoint.stall.value();
+  const double event = std::min(end_at_, next_.failure.at);
+  // The last of them is left to the steps.
+  const double cycles =
+      std::floor(std::min((event - now_) / cycle, (work_end_ - work_) / every)) - 1;
+  if (!can_skip_ || replicas_ != model_.machines.replicas || since_checkpoint_ > 0 || cycles < 1) {
+    return;
+  }
+  now_ += cycles * cycle;
+  work_ += cycles * every;
+  history_.lost[static_cast<std::size_t>(Loss::checkpoint)] += cycles * (cycle - every);
+  history_.checkpoints += static_cast<std::int64_t>(cycles);
+  saved_ = {{work_, now_ - model_.checkpoint.stall.value()}};
+}
+
 Course::Outcome Course::train() {
   while (true) {
+    skip_cycles();
     const double speed_now = speed(writing_.has_value());
     const double finish = std::min(end_at_, now_ + (work_end_ - work_) / speed_now);
     const double due = now_ + std::max(0.0, model_.checkpoint.every.value() - since_checkpoint_);
