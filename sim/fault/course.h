@@ -72,7 +72,7 @@ class Course {
   double now_ = 0, work_ = 0, end_at_ = 0, work_end_ = 0;  // [s]
   double since_checkpoint_ = 0;                            // [s] of training
   int replicas_ = 0;
-  bool can_skip_ = false;  // nothing needs each checkpoint
+  bool can_skip_ = false;     // nothing needs each checkpoint
   std::vector<Saved> saved_;  // ascending
   std::optional<Writing> writing_;
   std::vector<Repair> repairs_;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -18,16 +20,25 @@ std::vector<History> histories(const Model& model, const Policy& policy, Rates& 
                                const Effort& effort, int first, int count) {
   std::vector<History> all(static_cast<std::size_t>(count));
   std::atomic<int> taken = 0;
+  std::exception_ptr problem;
+  std::mutex mutex;
   const auto work = [&] {
-    for (int i = taken++; i < count; i = taken++) {
-      const Draws draws{effort.seed, static_cast<std::uint32_t>(first + i)};
-      all[static_cast<std::size_t>(i)] = history(model, policy, rates, {draws});
+    try {
+      for (int i = taken++; i < count; i = taken++) {
+        const Draws draws{effort.seed, static_cast<std::uint32_t>(first + i)};
+        all[static_cast<std::size_t>(i)] = history(model, policy, rates, {draws});
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      problem = std::current_exception();
+      taken = count;
     }
   };
   std::vector<std::thread> others;
   for (int t = 1; t < std::min(effort.threads, count); ++t) others.emplace_back(work);
   work();
   for (std::thread& other : others) other.join();
+  if (problem) std::rethrow_exception(problem);
   return all;
 }
 

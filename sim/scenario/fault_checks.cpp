@@ -67,7 +67,7 @@ void check_job_time(Reader& reader, const Value& root, Draft& draft) {
   check_together(reader, root);
   JobTimeEntry& job = draft.scenario.job_time;
   const Value* run = root.find("run");
-  for (const char* key : {"duration", "histories"}) {
+  for (const char* key : {"duration", "histories", "device_hour"}) {
     const Value* value = run ? run->find(key) : nullptr;
     if (value == nullptr || root.find("failures") != nullptr) continue;
     reader.error(fmt::format("run.{}", key), value->name_place(),

@@ -64,6 +64,7 @@ struct JobTimeEntry {
   std::optional<RecoveryEntry> recovery;
   std::optional<Seconds> duration;
   std::optional<Histories> histories;
+  std::optional<double> device_hour;  // [USD]
   bool is_asked() const { return checkpoint.has_value(); }
 };
 

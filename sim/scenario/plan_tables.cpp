@@ -285,7 +285,11 @@ Section<Scenario> run_table() {
       .optional(
           "histories", histories_table().kind(),
           [](Scenario& scenario, Histories histories) { scenario.job_time.histories = histories; },
-          "of a job with failures");
+          "of a job with failures")
+      .optional(
+          "device_hour", measure(sim::Dimension::money),
+          [](Scenario& scenario, double price) { scenario.job_time.device_hour = price; },
+          "price of a device for an hour, spares too; with failures");
   return table;
 }
 
