@@ -98,6 +98,10 @@ std::string causes(const Outlook& outlook) {
   if (order.size() > causes_shown) {
     row(fmt::format("{} others, with --json", order.size() - causes_shown), rest);
   }
+  if (found.growing > 0) {
+    text += fmt::format("  {:<33}{:>14}{:>10.2f}{:>10}\n", "running more replicas again", "",
+                        found.growing / 3600, share_text(found.growing / found.wall.mean));
+  }
   return text;
 }
 
@@ -152,8 +156,8 @@ std::string warnings(const Outlook& outlook) {
   const auto& found = outlook.estimate;
   std::string text;
   if (!found.is_precise) {
-    text += line("warning", fmt::format("less precise than the {} asked for: more histories",
-                                        share_text(outlook.precision)));
+    text += line("warning", fmt::format("less precise than the {} % asked for: more histories",
+                                        four_digits(100 * outlook.precision)));
   }
   if (found.unfinished > 0) {
     text += line("warning", fmt::format("{} of {} histories were given up: no progress",

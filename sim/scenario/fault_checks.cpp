@@ -80,8 +80,9 @@ void check_job_time(Reader& reader, const Value& root, Draft& draft) {
   }
   if (!job.checkpoint || !job.recovery) return;
   if (!job.duration && draft.scenario.training.tokens == 0) {
-    reader.error("run.duration", reader.place("run"), "neither run.duration nor training.tokens",
-                 "a job with failures must end", "write run: {duration: 54 d}");
+    reader.error("run.duration", reader.place(root.find("run") ? "run" : "failures"),
+                 "neither run.duration nor training.tokens", "a job with failures must end",
+                 "write run: {duration: 54 d}");
   }
   if (!job.duration && draft.scenario.training.tokens > 0 &&
       std::holds_alternative<TimedDnn>(draft.scenario.dnn) && draft.scenario.plan.sequence <= 1) {

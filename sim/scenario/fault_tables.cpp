@@ -66,7 +66,7 @@ Kind<Distribution> distribution_map() {
       .optional_with_reader(
           "table", list(long_time(), 2),
           [](Reader& reader, const std::string& path, Maybe& all, std::vector<Seconds> times) {
-            check_table(reader, joined_path(path, "table"), times);
+            check_table(reader, path, times);
             all = Distribution{Distribution::Kind::table, {}, 1, std::move(times)};
           },
           "measured times, ascending")
