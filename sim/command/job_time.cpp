@@ -114,12 +114,18 @@ fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::strin
   return facts;
 }
 
+// Also of a dnn that is given by its times.
+double tokens_per_iteration(const Scenario& scenario) {
+  return static_cast<double>(scenario.plan.global_batch) *
+         static_cast<double>(scenario.plan.sequence);
+}
+
 fault::Horizon horizon_of(const Scenario& scenario, const training::Result& whole) {
   fault::Horizon horizon;
   if (scenario.job_time.duration) {
     horizon.duration = scenario.job_time.duration;
   } else {
-    const double iterations = scenario.training.tokens / whole.tokens_per_iteration;
+    const double iterations = scenario.training.tokens / tokens_per_iteration(scenario);
     horizon.work = Seconds(iterations * static_cast<double>(whole.iteration_ps()) * 1e-12);
   }
   return horizon;
@@ -179,7 +185,7 @@ fault::Outlook job_outlook(const Scenario& scenario, const LoadedJob& loaded,
   if (options.shows_progress) question.effort.progress = progress_line(entry.histories->most);
   fault::Outlook outlook = fault::outlook(question, rates);
   outlook.iteration_s = static_cast<double>(whole.iteration_ps()) * 1e-12;
-  outlook.tokens_per_second = whole.tokens_per_iteration / outlook.iteration_s;
+  outlook.tokens_per_second = tokens_per_iteration(scenario) / outlook.iteration_s;
   outlook.tokens = scenario.training.tokens;
   const int hosts = built.model.machines.hosts + built.model.machines.spares;
   outlook.devices = hosts * built.model.machines.devices_per_host;

@@ -27,6 +27,7 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
       speeds_(2 * static_cast<std::size_t>(model.machines.replicas) + 2, -1) {
   invariant(model.horizon.duration || model.horizon.work, "a job without an end");
   work_end_ = model.horizon.work ? model.horizon.work->value() : never;
+  invariant(work_end_ < never || model.horizon.duration, "a job without an end");
   end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
   saved_.push_back({});
   can_skip_ = !options.keeps_episodes && model.checkpoint.write.value() == 0 &&

@@ -1,8 +1,12 @@
 // Jobs of weeks: from a scenario to what is said about it.
 #include "sim/command/job_time.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
+#include <numeric>
+#include <sstream>
 
 #include "analysis/job_summary.h"
 #include "analysis/json.h"
@@ -41,7 +45,7 @@ fault::Outlook outlook_of(const Job& job, int threads = 1) {
 const std::filesystem::path llama = repository() / "scenarios/failures-16k.yaml";
 
 // Two hosts of eight devices, and one spare.
-std::filesystem::path small() { return repository() / "scenarios/worked/job-time.yaml"; }
+std::filesystem::path small() { return repository() / "scenarios/failures-small.yaml"; }
 
 const fault::Cause& cause_of(const fault::Outlook& outlook, const std::string& name) {
   for (std::size_t p = 0; p < outlook.estimate.causes.size(); ++p) {
@@ -54,16 +58,17 @@ const fault::Cause& cause_of(const fault::Outlook& outlook, const std::string& n
 }  // namespace
 
 TEST_CASE("job time: Llama 3 for 54 days; the interruptions that were counted come back") {
-  const Job job = job_of(llama, {{"run.histories", "{precision: 0.1 %, most: 320}"}});
+  const Job job = job_of(llama, {{"run.histories", "{precision: 0.15 %, most: 64}"}});
   const fault::Outlook found = outlook_of(job);
   // 419 that nobody planned and 47 planned. A failure while the job is stopped for corruption that
-  // is yet to be found is not lost, so all come back but those beyond the end: within 1 %.
-  CHECK(found.estimate.interruptions.mean == doctest::Approx(466).epsilon(0.01));
-  CHECK(cause_of(found, "faulty GPU").interruptions == doctest::Approx(148).epsilon(0.02));
-  CHECK(cause_of(found, "HBM3 memory").interruptions == doctest::Approx(72).epsilon(0.03));
-  CHECK(cause_of(found, "planned").interruptions == doctest::Approx(47).epsilon(0.03));
+  // is yet to be found is not lost, so all come back but those beyond the end. The error of the
+  // mean of 64 is 0.6 %.
+  CHECK(found.estimate.interruptions.mean == doctest::Approx(466).epsilon(0.02));
+  CHECK(cause_of(found, "faulty GPU").interruptions == doctest::Approx(148).epsilon(0.04));
+  CHECK(cause_of(found, "HBM3 memory").interruptions == doctest::Approx(72).epsilon(0.06));
+  CHECK(cause_of(found, "planned").interruptions == doctest::Approx(47).epsilon(0.06));
   // 54 days / 466 = 2.78 h.
-  CHECK(found.estimate.time_to_interruption / 3600 == doctest::Approx(2.781).epsilon(0.01));
+  CHECK(found.estimate.time_to_interruption / 3600 == doctest::Approx(2.781).epsilon(0.02));
   REQUIRE(found.best);
   CHECK(found.best->ratio > found.estimate.ratio.mean);
   // Spares are many, so there is one state of the cluster.
@@ -73,7 +78,7 @@ TEST_CASE("job time: Llama 3 for 54 days; the interruptions that were counted co
   CHECK(sum == doctest::Approx(54 * 86400.0).epsilon(1e-9));
 }
 
-TEST_CASE("job time: 1,000 histories of 54 days that shrink ask the engine at most 200 times") {
+TEST_CASE("job time: histories of 54 days that shrink ask the engine at most 200 times") {
   const Job job = job_of(llama, {{"recovery.policy", "shrink"},
                                  {"cluster.spares", "0"},
                                  {"cluster.hosts.0.count", "2048"},
@@ -88,10 +93,10 @@ TEST_CASE("job time: 1,000 histories of 54 days that shrink ask the engine at mo
   });
   fault::Effort effort;
   effort.precision = 0;
-  effort.histories_max = 1000;
+  effort.histories_max = 128;
   const fault::Estimate found =
       fault::estimate(built.model, *fault::policy("shrink"), rates, effort);
-  CHECK(found.histories == 1000);
+  CHECK(found.histories == 128);
   MESSAGE(runs, " engine runs");
   CHECK(runs >= 3);  // whole and with 127 replicas, one of them while a checkpoint is written
   CHECK(runs <= 200);
@@ -105,7 +110,7 @@ TEST_CASE("job time: effective time of Llama 3 over checkpoint time and restart 
   fault::Rates rates([](const fault::ClusterState&) { return 1.0; });
   const auto restarts = fault::policy("restart");
   fault::Effort effort;
-  effort.precision = 0.002;
+  effort.precision = 0.01;
   double last_row = 1;
   for (const double write : {1.0, 10.0, 60.0}) {
     std::string row = fmt::format("checkpoint {:3.0f} s:", write);
@@ -128,7 +133,7 @@ TEST_CASE("job time: effective time of Llama 3 over checkpoint time and restart 
   }
 }
 
-TEST_CASE("job time: the worked scenario, by hand") {
+TEST_CASE("job time: the small scenario, by hand") {
   const Job job = job_of(small(), {});
   const command::JobModel built = command::job_model(job.scenario, job.result);
   // Sixteen devices, 2 failures in 1,000 days each: 0.032 a day; eight NICs a host.
@@ -148,11 +153,20 @@ TEST_CASE("job time: the worked scenario, by hand") {
   CHECK(built.model.recovery.restart == Seconds(360));
 }
 
+TEST_CASE("job time: the README shows what the small scenario prints") {
+  const std::string text = analysis::job_summary(outlook_of(job_of(small(), {})));
+  std::ifstream file(repository() / "README.md");
+  std::stringstream readme;
+  readme << file.rdbuf();
+  INFO(text);
+  CHECK(readme.str().find(text) != std::string::npos);
+}
+
 TEST_CASE("job time: writing beside training takes from the NICs what it needs") {
-  const Job job = job_of(small(), {{"checkpoint.mode", "async"}});
+  const Job job = job_of(small(), {{"checkpoint.mode", "async"}, {"dnn.timed.parameters", "1 GB"}});
   const command::JobModel built = command::job_model(job.scenario, job.result);
-  // Each of four devices of a replica copies 200 GB at 64 GB/s; one host writes, with half of its
-  // eight NICs 200 GB/s, more than the storage: 80 s at 10 / 8 = 1.25 GB/s a NIC.
+  // Each of four devices of a replica copies 200 GB at 63 GB/s of PCIe; one host writes, with half
+  // of its eight NICs 200 GB/s, more than the storage: 80 s at 10 / 8 = 1.25 GB/s a NIC.
   CHECK(built.model.checkpoint.stall.value() == approximately(200.0 / 63));
   CHECK(built.model.checkpoint.write.value() == approximately(80.0));
   CHECK(built.writing_per_nic.value() == approximately(1.25e9));
