@@ -44,6 +44,9 @@ fault::Outlook outlook_of(const Job& job, int threads = 1) {
 
 const std::filesystem::path llama = repository() / "scenarios/failures-16k.yaml";
 
+// A schedule that takes less time to simulate.
+const scenario::Override plain_pipeline = {"plan.pipeline", "{stages: 16, schedule: 1f1b}"};
+
 // Two hosts of eight devices, and one spare.
 std::filesystem::path small() { return repository() / "scenarios/failures-small.yaml"; }
 
@@ -58,17 +61,18 @@ const fault::Cause& cause_of(const fault::Outlook& outlook, const std::string& n
 }  // namespace
 
 TEST_CASE("job time: Llama 3 for 54 days; the interruptions that were counted come back") {
-  const Job job = job_of(llama, {{"run.histories", "{precision: 0.15 %, most: 64}"}});
+  const Job job =
+      job_of(llama, {{"run.histories", "{precision: 0.15 %, most: 32}"}, plain_pipeline});
   const fault::Outlook found = outlook_of(job);
   // 419 that nobody planned and 47 planned. A failure while the job is stopped for corruption that
   // is yet to be found is not lost, so all come back but those beyond the end. The error of the
-  // mean of 64 is 0.6 %.
-  CHECK(found.estimate.interruptions.mean == doctest::Approx(466).epsilon(0.02));
+  // mean of 32 is 0.8 %.
+  CHECK(found.estimate.interruptions.mean == doctest::Approx(466).epsilon(0.025));
   CHECK(cause_of(found, "faulty GPU").interruptions == doctest::Approx(148).epsilon(0.04));
   CHECK(cause_of(found, "HBM3 memory").interruptions == doctest::Approx(72).epsilon(0.06));
   CHECK(cause_of(found, "planned").interruptions == doctest::Approx(47).epsilon(0.06));
   // 54 days / 466 = 2.78 h.
-  CHECK(found.estimate.time_to_interruption / 3600 == doctest::Approx(2.781).epsilon(0.02));
+  CHECK(found.estimate.time_to_interruption / 3600 == doctest::Approx(2.781).epsilon(0.025));
   REQUIRE(found.best);
   CHECK(found.best->ratio > found.estimate.ratio.mean);
   // Spares are many, so there is one state of the cluster.
@@ -82,7 +86,9 @@ TEST_CASE("job time: histories of 54 days that shrink ask the engine at most 200
   const Job job = job_of(llama, {{"recovery.policy", "shrink"},
                                  {"cluster.spares", "0"},
                                  {"cluster.hosts.0.count", "2048"},
-                                 {"checkpoint.mode", "async"}});
+                                 {"checkpoint.mode", "async"},
+                                 {"cluster.fabric.oversubscription", "1"},
+                                 plain_pipeline});
   const command::JobModel built = command::job_model(job.scenario, job.result);
   const fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result,
                                 built.writing_per_nic};
@@ -93,10 +99,10 @@ TEST_CASE("job time: histories of 54 days that shrink ask the engine at most 200
   });
   fault::Effort effort;
   effort.precision = 0;
-  effort.histories_max = 128;
+  effort.histories_max = 64;
   const fault::Estimate found =
       fault::estimate(built.model, *fault::policy("shrink"), rates, effort);
-  CHECK(found.histories == 128);
+  CHECK(found.histories == 64);
   MESSAGE(runs, " engine runs");
   CHECK(runs >= 3);  // whole and with 127 replicas, one of them while a checkpoint is written
   CHECK(runs <= 200);
@@ -105,12 +111,12 @@ TEST_CASE("job time: histories of 54 days that shrink ask the engine at most 200
 
 TEST_CASE("job time: effective time of Llama 3 over checkpoint time and restart time") {
   // More than 90 % is published. Every 5 minutes or best; columns are restart times.
-  const Job job = job_of(llama, {});
+  const Job job = job_of(llama, {plain_pipeline});
   command::JobModel built = command::job_model(job.scenario, job.result);
   fault::Rates rates([](const fault::ClusterState&) { return 1.0; });
   const auto restarts = fault::policy("restart");
   fault::Effort effort;
-  effort.precision = 0.01;
+  effort.precision = 0.02;
   double last_row = 1;
   for (const double write : {1.0, 10.0, 60.0}) {
     std::string row = fmt::format("checkpoint {:3.0f} s:", write);
@@ -163,7 +169,7 @@ TEST_CASE("job time: the README shows what the small scenario prints") {
 }
 
 TEST_CASE("job time: writing beside training takes from the NICs what it needs") {
-  const Job job = job_of(small(), {{"checkpoint.mode", "async"}, {"dnn.timed.parameters", "1 GB"}});
+  const Job job = job_of(small(), {{"checkpoint.mode", "async"}, {"dnn.timed.boundary", "1 GB"}});
   const command::JobModel built = command::job_model(job.scenario, job.result);
   // Each of four devices of a replica copies 200 GB at 63 GB/s of PCIe; one host writes, with half
   // of its eight NICs 200 GB/s, more than the storage: 80 s at 10 / 8 = 1.25 GB/s a NIC.
@@ -178,7 +184,7 @@ TEST_CASE("job time: writing beside training takes from the NICs what it needs")
   CHECK(fault::samples_per_second(engine, {4, true}) < free);
   // Three of four replicas have three quarters of the samples, and no slower iterations.
   const double three = fault::samples_per_second(engine, {3, false});
-  CHECK(three >= 0.75 * free);
+  CHECK(three > 0.75 * free * (1 - 1e-9));
   CHECK(three < free);
 }
 
