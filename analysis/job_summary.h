@@ -16,5 +16,4 @@ std::string job_summary(const sim::fault::Outlook& outlook);
 // on average. Numbers that differ from history to history: {"mean", "half_width", "p10", "p90"}.
 void add_job(JsonWriter& json, const sim::fault::Outlook& outlook);
 
-
 }  // namespace analysis
