@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/job_summary.h"
 #include "analysis/json_writer.h"
 #include "analysis/measures.h"
 #include "calibrate/profile/names.h"
@@ -127,7 +128,7 @@ void add_count(JsonWriter& json, const char* key, int number) {
 
 }  // namespace
 
-std::string to_json(const Result& result) {
+std::string to_json(const Result& result, const std::optional<sim::fault::Outlook>& outlook) {
   JsonWriter json;
   json.open_object().member("scenario", result.scenario).member("devices", result.devices);
   add_iterations(json, result);
@@ -135,6 +136,7 @@ std::string to_json(const Result& result) {
   add_memory(json, result);
   add_time(json, result);
   add_links(json, result);
+  if (outlook) add_job(json, *outlook);
   add_run(json, result);
   return json.close_object().take();
 }

@@ -85,15 +85,17 @@ double normal_quantile(double p) {
   return q < 0 ? -x : x;
 }
 
-double standard_normal(const DrawKey& key) {
+double uniform(const DrawKey& key) {
   const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
   const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
   const auto words = philox({low(key.index), high(key.index), key.owner, key.purpose},
                             {low(key.seed), high(key.seed)});
   const std::uint64_t bits = std::uint64_t{words[1]} << 32 | words[0];
   // The middle of one of 2^52 equal parts of (0, 1), which a double holds exactly.
-  return normal_quantile((static_cast<double>(bits >> 12) + 0.5) * 0x1p-52);
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
+
+double standard_normal(const DrawKey& key) { return normal_quantile(uniform(key)); }
 
 double expected_normal_maximum(double n) {
   invariant(n >= 1, "the largest of no draws");

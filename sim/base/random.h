@@ -23,6 +23,8 @@ struct DrawKey {
   std::uint32_t owner = 0, purpose = 0;
   std::uint64_t index = 0;
 };
+// Uniform in (0, 1).
+double uniform(const DrawKey& key);
 double standard_normal(const DrawKey& key);
 
 // The mean of the largest of n independent standard normal draws, nearly.

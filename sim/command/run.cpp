@@ -2,15 +2,19 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <thread>
 
 #include "analysis/expect.h"
+#include "analysis/job_summary.h"
 #include "analysis/json.h"
 #include "analysis/result_file.h"
 #include "analysis/summary.h"
 #include "analysis/trace.h"
+#include "sim/command/job_time.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
 #include "sim/command/refusals.h"
+#include "sim/fault/engine_rates.h"
 #include "sim/training/simulate.h"
 
 namespace sim::command {
@@ -37,6 +41,34 @@ bool write_files(const training::Result& result, const std::filesystem::path& fo
   return true;
 }
 
+JobTimeOptions job_time_options(const po::variables_map& values, const Common& common) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = values.count("threads") ? values["threads"].as<int>() : cores;
+  if (threads < 1 || threads > 1024) {
+    throw UsageError{fmt::format("--threads {}", threads), "write a number from 1 to 1024"};
+  }
+  return {threads, !common.is_quiet};
+}
+
+int state_cannot_run(const fault::StateCannotRun& problem, const Place& place,
+                     const Common& common) {
+  Diagnostics diagnostics;
+  diagnostics.error(place, problem.what(), "failures bring the job there",
+                    "write policy: restart, or a plan that can be run with fewer replicas");
+  report(diagnostics, common);
+  return exit_cannot_proceed;
+}
+
+void print(const training::Result& result, const std::optional<fault::Outlook>& outlook,
+           const Common& common) {
+  if (common.is_json) {
+    fmt::print("{}\n", analysis::to_json(result, outlook));
+    return;
+  }
+  fmt::print("{}", analysis::summary(result));
+  if (outlook) fmt::print("{}", analysis::job_summary(*outlook));
+}
+
 }  // namespace
 
 int run(const std::vector<std::string>& arguments) {
@@ -46,6 +78,9 @@ int run(const std::vector<std::string>& arguments) {
                         "where result.h5 and trace.json.gz go (default: out/<scenario>)");
   options.add_options()("no-files", po::bool_switch(), "write no files");
   options.add_options()("no-advice", po::bool_switch(), "do not try variations of the plan");
+  options.add_options()("threads", po::value<int>()->value_name("N"),
+                        "for the histories of a job with failures (default: all cores); the "
+                        "numbers do not depend on it");
   options.add_options()("no-fold", po::bool_switch(),
                         "run every rank, also those that provably do the same as another");
   options.add_options()("no-skip", po::bool_switch(), "run everything, also what provably repeats");
@@ -79,7 +114,15 @@ int run(const std::vector<std::string>& arguments) {
                              : std::filesystem::path("out") / file.stem();
     if (!write_files(result, folder)) return exit_wrong_input;
   }
-  fmt::print("{}", common.is_json ? analysis::to_json(result) + "\n" : analysis::summary(result));
+  std::optional<fault::Outlook> outlook;
+  if (scenario->job_time.is_asked()) {
+    try {
+      outlook = job_outlook(*scenario, *loaded, result, job_time_options(*values, common));
+    } catch (const fault::StateCannotRun& problem) {
+      return state_cannot_run(problem, scenario->place("recovery.policy"), common);
+    }
+  }
+  print(result, outlook, common);
   const auto failures = analysis::unmet(scenario->expect, *scenario, result);
   for (const std::string& failure : failures) fmt::print(stderr, "{}\n", failure);
   if (!failures.empty()) return exit_wrong_input;

@@ -14,6 +14,8 @@ std::int64_t usable_devices(const topology::Description& cluster);
 // leaves to us: the data-parallel degree.
 void check_cluster(Reader& reader, const Draft& draft);
 void check_plan(Reader& reader, Draft& draft);
+// `root`: of the file.
+void check_job_time(Reader& reader, const Value& root, Draft& draft);
 void check_operations(Reader& reader, const Draft& draft);
 // `path` of the operation; `members` are known and at least two.
 void check_forced(Reader& reader, const std::string& path, const topology::Cluster& cluster,

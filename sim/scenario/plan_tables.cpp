@@ -267,19 +267,35 @@ Section<training::Jitter> jitter_table() {
   return table;
 }
 
-Section<Run> run_table() {
+Section<Scenario> run_table() {
   using Fidelity = training::Fidelity;
-  Section<Run> table("what is simulated");
+  const auto in_run = [](auto member) {
+    return [member](Scenario& scenario, auto value) { scenario.run.*member = value; };
+  };
+  Section<Scenario> table("what is simulated");
   table
-      .defaulted("iterations", small_count(1, 1000), &Run::iterations, "2",
+      .defaulted("iterations", small_count(1, 1000), in_run(&Run::iterations), "2",
                  "the first is warm-up, the last is reported")
       .defaulted("fidelity",
                  word<Fidelity>("fidelity", {{"segments", Fidelity::segments},
                                              {"operators", Fidelity::operators},
                                              {"steps", std::nullopt}}),
-                 &Run::fidelity, "segments", "one task a run of operators, or one an operator")
-      .group("jitter", jitter_table(), [](Run& run) -> training::Jitter& { return run.jitter; })
-      .unsupported("duration", "write iterations");
+                 in_run(&Run::fidelity), "segments",
+                 "one task a run of operators, or one an operator")
+      .group("jitter", jitter_table(),
+             [](Scenario& scenario) -> training::Jitter& { return scenario.run.jitter; })
+      .optional(
+          "duration", job_duration(),
+          [](Scenario& scenario, Seconds duration) { scenario.job_time.duration = duration; },
+          "of the whole job, with failures; until training.tokens unless written")
+      .optional(
+          "histories", histories_table().kind(),
+          [](Scenario& scenario, Histories histories) { scenario.job_time.histories = histories; },
+          "of a job with failures")
+      .optional(
+          "device_hour", measure(sim::Dimension::money),
+          [](Scenario& scenario, double price) { scenario.job_time.device_hour = price; },
+          "price of a device for an hour, spares too; with failures");
   return table;
 }
 

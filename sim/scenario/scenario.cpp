@@ -39,6 +39,12 @@ void check_one_program(Reader& reader, const Value& root) {
                              operations.file, operations.line, operations.column),
                  "remove one of them");
   }
+  for (const char* section : {"failures", "checkpoint", "recovery"}) {
+    const Value* value = root.find(section);
+    if (!value) continue;
+    reader.error(section, value->name_place(), fmt::format("'{}' beside 'operations'", section),
+                 "only a job with a dnn is trained for weeks", "remove one of them");
+  }
   const Value* run = root.find("run");
   const Value* jitter = run ? run->find("jitter") : nullptr;
   if (!jitter) return;
@@ -57,6 +63,10 @@ void check(Reader& reader, const Value& root, Draft& draft) {
     if (!reader.is_clean(section)) return;
   }
   if (reader.is_clean("cluster")) check_plan(reader, draft);
+  for (const char* section : {"failures", "checkpoint", "recovery", "run"}) {
+    if (!reader.is_clean(section)) return;
+  }
+  check_job_time(reader, root, draft);
 }
 
 std::optional<Scenario> read_root(std::optional<Value> root, const std::string& name,

@@ -15,6 +15,7 @@
 #include "sim/dnn/stack.h"
 #include "sim/dnn/transformer.h"
 #include "sim/plan/plan.h"
+#include "sim/scenario/job_time.h"
 #include "sim/training/job.h"
 #include "topology/description.h"
 
@@ -67,6 +68,7 @@ struct Scenario {
   std::vector<HandOperation> operations;  // instead of dnn
   std::vector<Straggler> stragglers;
   Run run;
+  JobTimeEntry job_time;
   std::vector<Expectation> expect;
   // Defaults taken because the file did not say: "plan.tensor: 1".
   std::vector<std::string> defaults;

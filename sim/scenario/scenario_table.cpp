@@ -58,16 +58,31 @@ Section<Draft> scenario_table() {
             draft.scenario.stragglers = std::move(stragglers);
           },
           "parts that are slower than normal")
-      .group("run", run_table(), [](Draft& draft) -> Run& { return draft.scenario.run; })
+      .optional(
+          "failures", list(failure_table().kind()),
+          [](Draft& draft, std::vector<FailureEntry> failures) {
+            draft.scenario.job_time.failures = std::move(failures);
+          },
+          "what interrupts a job of weeks; with checkpoint and recovery")
+      .optional(
+          "checkpoint", checkpoint_table().kind(),
+          [](Draft& draft, CheckpointEntry checkpoint) {
+            draft.scenario.job_time.checkpoint = checkpoint;
+          },
+          "how its state is saved")
+      .optional(
+          "recovery", recovery_table().kind(),
+          [](Draft& draft, RecoveryEntry recovery) {
+            draft.scenario.job_time.recovery = std::move(recovery);
+          },
+          "what happens after a failure")
+      .group("run", run_table(), [](Draft& draft) -> Scenario& { return draft.scenario; })
       .optional(
           "expect", expectations_kind(),
           [](Draft& draft, std::vector<Expectation> expect) {
             draft.scenario.expect = std::move(expect);
           },
           "what must come out, by quantity")
-      .unsupported("failures")
-      .unsupported("checkpoint")
-      .unsupported("recovery")
       .unsupported("jobs")
       .unsupported("study", "write one scenario a file");
   return table;

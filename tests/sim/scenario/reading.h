@@ -116,7 +116,18 @@ stragglers:
   - {part: h0.gpu1, compute: 77 %}
   - {part: "h[0..1].nic2", link: 50 %, from: 10 s, to: 1 min}
   - {rank: 15, slowdown: 1.25}
-run: {iterations: 3, fidelity: operators, jitter: {device: 2 %, replicas: 8, seed: 5}}
+failures:
+  - {part: gpu, cause: any, rate: 4.7e-4 /day, infant: {extra: 3, decay: 7 d}, age: 1 d,
+     repair: {lognormal: {median: 4 h, sigma: 1}}, found_after: {exponential: 2 h}}
+  - {part: memory, observed: {failures: 72, parts: 16384, over: 54 d}, repair: {table: [1 h, 3 h]}}
+  - {part: host, life: {weibull: {scale: 300 d, shape: 0.7}}, hosts: 2, repair: 1 h, detect: 1 min}
+  - {part: rack, every: 28 d, first: 7 d, planned: true, parts: 3, hosts: 16, repair: 2 h}
+checkpoint: {every: 30 min, mode: async, to: storage, size: 1 TB, stall: 1 s, write: 20 s,
+             read: 10 s, kept: 5}
+recovery: {policy: shrink, detect: {exponential: 30 s}, restart: {schedule: 1 min, start: 4 min},
+           spare: cold, boot: 10 min, interruptible: false, spare_target: 95 %}
+run: {iterations: 3, fidelity: operators, jitter: {device: 2 %, replicas: 8, seed: 5},
+      duration: 54 d, histories: {precision: 0.5 %, most: 100, seed: 7}, device_hour: 2.5 USD}
 expect:
   iteration: {value: 33 ms, tolerance: 1 %}
   parameters: 123

@@ -145,7 +145,15 @@ TEST_CASE("robust: any value in the place of any other") {
                                           "expect",
                                           "expect.iteration",
                                           "operations",
-                                          "failures"};
+                                          "failures",
+                                          "failures.0",
+                                          "failures.0.repair",
+                                          "checkpoint",
+                                          "checkpoint.every",
+                                          "recovery",
+                                          "recovery.restart",
+                                          "run.duration",
+                                          "run.histories"};
   const TemporaryFile file(whole_scenario);
   for (const std::string& path : paths) {
     for (const std::string& value : values) {

@@ -114,6 +114,42 @@ TEST_CASE("scenario: stragglers and expectations arrive") {
   CHECK(s.expect[2].tolerance == 0);
 }
 
+TEST_CASE("scenario: failures, checkpoint, recovery and how long the job runs arrive") {
+  using fault::Distribution;
+  const JobTimeEntry job = must_read(whole_scenario).job_time;
+  REQUIRE(job.failures.size() == 4);
+  const FailureEntry& first = job.failures[0];
+  CHECK(first.part == Part::gpu);
+  CHECK(first.cause == "any");
+  CHECK(*first.rate == approximately(4.7e-4 / 86400));
+  CHECK(first.infant_extra == 3);
+  CHECK(first.infant_decay == Seconds(7 * 86400));
+  CHECK(first.age == Seconds(86400));
+  CHECK(first.hosts == 1);
+  CHECK(first.repair->kind == Distribution::Kind::lognormal);
+  CHECK(first.repair->scale == Seconds(4 * 3600));
+  CHECK(first.found_after->kind == Distribution::Kind::exponential);
+  CHECK(job.failures[1].observed->parts == 16384);
+  CHECK(job.failures[1].repair->table == std::vector<Seconds>{Seconds(3600), Seconds(10800)});
+  CHECK(job.failures[2].life->shape == 0.7);
+  CHECK(job.failures[2].hosts == 2);
+  CHECK(job.failures[2].detect->scale == Seconds(60));
+  CHECK(job.failures[3].is_planned);
+  CHECK(job.failures[3].first == Seconds(7 * 86400));
+  CHECK(job.checkpoint->is_async);
+  CHECK(job.checkpoint->size->value() == 1e12);
+  CHECK(job.checkpoint->kept == 5);
+  CHECK(job.recovery->policy == "shrink");
+  CHECK(job.recovery->recovery.restart == Seconds(300));
+  CHECK(job.recovery->recovery.boot == Seconds(600));
+  CHECK_FALSE(job.recovery->recovery.is_interruptible);
+  CHECK(job.recovery->spare_target == 0.95);
+  CHECK(job.duration == Seconds(54 * 86400));
+  CHECK(job.histories->most == 100);
+  CHECK(job.histories->seed == 7);
+  CHECK(job.device_hour == 2.5);
+}
+
 TEST_CASE("scenario: places of values, falling back to the parent") {
   const Scenario s = must_read(whole_scenario);
   CHECK(s.place("plan.tensor").line == 20);

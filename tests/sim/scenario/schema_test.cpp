@@ -164,7 +164,7 @@ TEST_CASE("schema: accepts what is right, refuses what is plainly wrong") {
   CHECK_FALSE(accepts(wrong.replace(wrong.find("micro_batch"), 11, "micro_bacth")));
   wrong = whole_scenario;
   CHECK_FALSE(accepts(wrong.replace(wrong.find("global_batch: 128"), 17, "")));
-  CHECK_FALSE(accepts(whole_scenario + "failures: []\n"));
+  CHECK_FALSE(accepts(whole_scenario + "jobs: []\n"));
 }
 
 TEST_CASE("schema: every default is accepted by its own property") {

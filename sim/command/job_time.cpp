@@ -1,0 +1,197 @@
+// Parts are counted, checkpoints sized, the engine is asked for every state.
+#include "sim/command/job_time.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "sim/base/units.h"
+#include "sim/fault/checkpoint_cost.h"
+#include "sim/fault/engine_rates.h"
+
+namespace sim::command {
+
+using scenario::FailureEntry;
+using scenario::Part;
+using scenario::Scenario;
+
+namespace {
+
+// Weights in 16 bits and Adam's state in 32, as the memory model counts.
+constexpr double bytes_per_parameter = 2 + 12;
+
+const char* name(Part part) {
+  constexpr const char* names[] = {"gpu",  "memory", "nic",   "link",     "switch",
+                                   "host", "rack",   "power", "software", "job"};
+  return names[static_cast<int>(part)];
+}
+
+int hosts_for(const Scenario& scenario, int ranks) {
+  const int each = scenario.cluster.hosts.front().type.devices;
+  return (ranks + each - 1) / each;
+}
+
+std::int64_t parts_of(const FailureEntry& entry, const Scenario& scenario) {
+  if (entry.parts) return *entry.parts;
+  const std::int64_t hosts = hosts_for(scenario, scenario.plan.ranks());
+  const std::int64_t nics = std::max(scenario.cluster.hosts.front().type.nics, 1);
+  switch (entry.part) {
+    case Part::gpu:
+    case Part::memory:
+      return scenario.plan.ranks();
+    case Part::nic:
+    case Part::link:
+      return hosts * nics;
+    case Part::host:
+      return hosts;
+    default:
+      return 1;
+  }
+}
+
+fault::FailureProcess process_of(const FailureEntry& entry, const Scenario& scenario) {
+  fault::FailureProcess process;
+  process.cause = entry.cause.empty() ? name(entry.part) : entry.cause;
+  process.parts = parts_of(entry, scenario);
+  process.age = entry.age;
+  process.is_planned = entry.is_planned;
+  process.hosts = entry.hosts.value_or(0);
+  process.repair = entry.repair.value_or(fault::Distribution::fixed(Seconds(0)));
+  process.detect = entry.detect;
+  process.found_after = entry.found_after;
+  const double rate = entry.rate ? *entry.rate
+                      : entry.observed
+                          ? entry.observed->failures / (static_cast<double>(entry.observed->parts) *
+                                                        entry.observed->over.value())
+                          : 0;
+  if (entry.every) {
+    process.calendar =
+        fault::FailureProcess::Calendar{entry.first.value_or(*entry.every), *entry.every};
+  } else if (entry.life) {
+    process.life = {*entry.life, 0, {}};
+  } else {
+    process.life = {fault::Distribution::exponential(Seconds(1 / rate)), entry.infant_extra,
+                    entry.infant_decay};
+  }
+  return process;
+}
+
+fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::string>& notes) {
+  const scenario::CheckpointEntry& entry = *scenario.job_time.checkpoint;
+  const topology::HostType& type = scenario.cluster.hosts.front().type;
+  const plan::Plan& plan = scenario.plan;
+  fault::CheckpointFacts facts;
+  const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn);
+  if (entry.size) {
+    facts.size = *entry.size;
+  } else if (dnn) {
+    const auto parameters = static_cast<double>(dnn::total_parameters(*dnn));
+    facts.size = Bytes(parameters * bytes_per_parameter);
+    notes.push_back(
+        fmt::format("checkpoint of {}: {:.4g} billion parameters of 2 bytes of weights "
+                    "and 12 of optimizer state",
+                    to_text(facts.size), parameters * 1e-9));
+  }
+  facts.hosts = hosts_for(scenario, plan.ranks());
+  const bool is_sharded = plan.sharding != plan::Sharding::none;
+  facts.writing_devices = is_sharded ? plan.ranks() : plan.ranks() / plan.data;
+  facts.writing_hosts = hosts_for(scenario, facts.writing_devices);
+  const bool has_fabric = scenario.cluster.fabric.kind != topology::Fabric::Kind::none;
+  facts.nics = has_fabric ? type.nics : 0;
+  facts.nic = std::min(type.nic, scenario.cluster.fabric.link);
+  facts.pcie = type.pcie;
+  if (scenario.cluster.storage) {
+    facts.storage_write = scenario.cluster.storage->write;
+    facts.storage_read = scenario.cluster.storage->read;
+  }
+  facts.is_async = entry.is_async;
+  facts.stall = entry.stall;
+  facts.write = entry.write;
+  facts.read = entry.read;
+  return facts;
+}
+
+// Also of a dnn that is given by its times.
+double tokens_per_iteration(const Scenario& scenario) {
+  return static_cast<double>(scenario.plan.global_batch) *
+         static_cast<double>(scenario.plan.sequence);
+}
+
+fault::Horizon horizon_of(const Scenario& scenario, const training::Result& whole) {
+  fault::Horizon horizon;
+  if (scenario.job_time.duration) {
+    horizon.duration = scenario.job_time.duration;
+  } else {
+    const double iterations = scenario.training.tokens / tokens_per_iteration(scenario);
+    horizon.work = Seconds(iterations * static_cast<double>(whole.iteration_ps()) * 1e-12);
+  }
+  return horizon;
+}
+
+// A line on a terminal again and again, elsewhere one every ten seconds.
+std::function<void(int, const fault::Spread&)> progress_line(int most) {
+  using Clock = std::chrono::steady_clock;
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  return [=, last = Clock::now()](int done, const fault::Spread& ratio) mutable {
+    const auto pause = is_terminal ? std::chrono::seconds(1) : std::chrono::seconds(10);
+    if (Clock::now() - last < pause) return;
+    last = Clock::now();
+    fmt::print(stderr, "{}{} of at most {} histories: effective training time {:.3f} +- {:.3f} %{}",
+               is_terminal ? "\r" : "", done, most, 100 * ratio.mean, 100 * ratio.half_width,
+               is_terminal ? " " : "\n");
+    std::fflush(stderr);
+  };
+}
+
+}  // namespace
+
+JobModel job_model(const Scenario& scenario, const training::Result& whole) {
+  JobModel result;
+  fault::Model& model = result.model;
+  for (const FailureEntry& entry : scenario.job_time.failures) {
+    model.processes.push_back(process_of(entry, scenario));
+  }
+  const fault::CheckpointCost cost = fault::checkpoint_cost(facts_of(scenario, result.notes));
+  const scenario::CheckpointEntry& checkpoint = *scenario.job_time.checkpoint;
+  model.checkpoint = {checkpoint.every, cost.stall, cost.write,
+                      cost.drain,       cost.read,  checkpoint.kept};
+  result.writing_per_nic = cost.per_nic;
+  result.notes.insert(result.notes.end(), cost.notes.begin(), cost.notes.end());
+  model.recovery = scenario.job_time.recovery->recovery;
+  const plan::Plan& plan = scenario.plan;
+  model.machines = {hosts_for(scenario, plan.ranks()), scenario.cluster.spares, plan.data,
+                    scenario.cluster.hosts.front().type.devices, plan.ranks() / plan.data};
+  model.horizon = horizon_of(scenario, whole);
+  result.notes.emplace_back("parts fail while the job is stopped too, spare hosts never");
+  return result;
+}
+
+fault::Outlook job_outlook(const Scenario& scenario, const LoadedJob& loaded,
+                           const training::Result& whole, const JobTimeOptions& options) {
+  const JobModel built = job_model(scenario, whole);
+  const scenario::JobTimeEntry& entry = scenario.job_time;
+  const fault::EngineJob engine{&loaded.job, &scenario.cluster, &whole, built.writing_per_nic};
+  fault::Rates rates(
+      [&](const fault::ClusterState& state) { return fault::samples_per_second(engine, state); });
+  fault::Question question;
+  question.model = built.model;
+  question.policy = entry.recovery->policy;
+  question.spare_target = entry.recovery->spare_target;
+  question.effort = {entry.histories->precision, entry.histories->most, entry.histories->seed,
+                     options.threads};
+  if (options.shows_progress) question.effort.progress = progress_line(entry.histories->most);
+  fault::Outlook outlook = fault::outlook(question, rates);
+  outlook.iteration_s = static_cast<double>(whole.iteration_ps()) * 1e-12;
+  outlook.tokens_per_second = tokens_per_iteration(scenario) / outlook.iteration_s;
+  outlook.tokens = scenario.training.tokens;
+  const int hosts = built.model.machines.hosts + built.model.machines.spares;
+  outlook.devices = hosts * built.model.machines.devices_per_host;
+  outlook.device_hour = entry.device_hour;
+  outlook.notes = built.notes;
+  return outlook;
+}
+
+}  // namespace sim::command

@@ -1,0 +1,28 @@
+// From a scenario with failures to what is said about weeks of its job.
+#pragma once
+
+#include "sim/command/load.h"
+#include "sim/fault/outlook.h"
+#include "sim/training/result.h"
+
+namespace sim::command {
+
+struct JobTimeOptions {
+  int threads = 1;
+  bool shows_progress = false;  // on stderr
+};
+
+// The model of the job, with what it assumes; simulates nothing.
+struct JobModel {
+  fault::Model model;
+  BytesPerSecond writing_per_nic;
+  std::vector<std::string> notes;
+};
+// REQUIRES: the scenario has failures; `whole` is the result of its iterations.
+JobModel job_model(const scenario::Scenario& scenario, const training::Result& whole);
+
+// Throws fault::StateCannotRun.
+fault::Outlook job_outlook(const scenario::Scenario& scenario, const LoadedJob& loaded,
+                           const training::Result& whole, const JobTimeOptions& options);
+
+}  // namespace sim::command

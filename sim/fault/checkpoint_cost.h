@@ -1,0 +1,40 @@
+// How large a checkpoint is and how long it takes, from the memory that is saved and the rates of
+// storage, NICs and PCIe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/quantity.h"
+
+namespace sim::fault {
+
+struct CheckpointFacts {
+  Bytes size;
+  int hosts = 1;          // of the job
+  int writing_hosts = 1;  // that hold different parts
+  int writing_devices = 1;
+  int nics = 0;         // of a host; 0: storage is not behind NICs
+  BytesPerSecond nic;   // of one
+  BytesPerSecond pcie;  // of a device to its host; 0: not known
+  std::optional<BytesPerSecond> storage_write, storage_read;
+  bool is_async = false;
+  // What is written in the scenario instead of computed.
+  std::optional<Seconds> stall, write, read;
+};
+
+struct CheckpointCost {
+  Seconds stall, write, drain, read;  // as in Checkpointing
+  BytesPerSecond per_nic;             // load of each writing NIC during `write`
+  std::vector<std::string> notes;     // where the numbers come from, for people
+};
+
+// Blocking: all of it is a stall, at the lower of the storage's and the NICs' rates. Async: the
+// stall is the copy to the memory of the hosts over PCIe; the writing beside training takes at most
+// half of a NIC. Reading: once, by all hosts together, which pass on what others need.
+// Worked: 5.6 TB from 2048 hosts of 8 NICs of 50 GB/s to storage of 100 GB/s: 56 s.
+// REQUIRES: storage rates unless write and read are given; pcie unless an async stall is given.
+CheckpointCost checkpoint_cost(const CheckpointFacts& facts);
+
+}  // namespace sim::fault

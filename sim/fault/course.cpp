@@ -1,0 +1,349 @@
+// What happens in order of time. Each step goes to the earliest of what may come next.
+#include "sim/fault/course.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/base/invariant.h"
+
+namespace sim::fault {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+// A job that fails faster than it comes back would never end.
+constexpr double hopeless = 1000;
+
+}  // namespace
+
+Course::Course(const Model& model, const Policy& policy, Rates& rates,
+               const HistoryOptions& options)
+    : model_(model),
+      policy_(policy),
+      rates_(rates),
+      options_(options),
+      arrivals_(model.processes, options.draws),
+      replicas_(model.machines.replicas),
+      speeds_(2 * static_cast<std::size_t>(model.machines.replicas) + 2, -1) {
+  invariant(model.horizon.duration || model.horizon.work, "a job without an end");
+  work_end_ = model.horizon.work ? model.horizon.work->value() : never;
+  invariant(work_end_ < never || model.horizon.duration, "a job without an end");
+  end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
+  saved_.push_back({});
+  can_skip_ = !options.keeps_episodes && model.checkpoint.write.value() == 0 &&
+              std::none_of(model.processes.begin(), model.processes.end(),
+                           [](const FailureProcess& process) { return process.found_after; });
+  history_.lost_by_process.resize(model.processes.size());
+  history_.interruptions.resize(model.processes.size());
+  coming_ = arrivals_.next();
+  draw_next();
+}
+
+History Course::run() {
+  while (train() == Outcome::interrupted) {
+    recover();
+    if (now_ >= end_at_) break;
+  }
+  history_.wall = now_;
+  history_.work = work_;
+  return std::move(history_);
+}
+
+void Course::draw_next() {
+  next_ = {{0, 0, never}, never};
+  if (policy_.ignores_failures()) return;
+  while (true) {
+    const auto found =
+        std::min_element(hidden_.begin(), hidden_.end(),
+                         [](const auto& a, const auto& b) { return a.failure.at < b.failure.at; });
+    if (found != hidden_.end() && found->failure.at <= coming_.at) {
+      next_ = *found;
+      hidden_.erase(found);
+      return;
+    }
+    if (coming_.at == never) return;
+    Interruption seen{coming_, coming_.at};
+    coming_ = arrivals_.next();
+    const FailureProcess& process = model_.processes[seen.failure.process];
+    if (!process.found_after) {
+      next_ = seen;
+      return;
+    }
+    seen.failure.at += quantile(*process.found_after,
+                                options_.draws.uniform(Draws::What::found, seen.failure.process,
+                                                       seen.failure.number))
+                           .value();
+    hidden_.push_back(seen);
+  }
+}
+
+bool Course::is_hit() {
+  const FailureProcess& process = model_.processes[next_.failure.process];
+  if (process.is_planned || replicas_ == model_.machines.replicas) return true;
+  const double share = static_cast<double>(replicas_) / model_.machines.replicas;
+  return options_.draws.uniform(Draws::What::hit, next_.failure.process, next_.failure.number) <
+         share;
+}
+
+double Course::draw(Draws::What what, const Distribution& distribution) const {
+  if (distribution.kind == Distribution::Kind::fixed) return distribution.scale.value();
+  const Failure& failure = current_.failure;
+  return quantile(distribution, options_.draws.uniform(what, failure.process, failure.number))
+      .value();
+}
+
+double Course::speed(bool is_writing) {
+  double& known = speeds_[2 * static_cast<std::size_t>(replicas_) + (is_writing ? 1 : 0)];
+  if (known < 0) {
+    known = rates_.samples_per_second({replicas_, is_writing}) /
+            rates_.samples_per_second({model_.machines.replicas, false});
+    invariant(known > 0, "a job that runs makes no progress");
+  }
+  return known;
+}
+
+void Course::note(double start, bool is_training, Loss loss) {
+  if (!options_.keeps_episodes || now_ <= start) return;
+  auto& all = history_.episodes;
+  if (!all.empty() && all.back().is_training == is_training && all.back().end == start &&
+      (is_training || all.back().loss == loss) && all.back().replicas == replicas_) {
+    all.back().end = now_;
+    return;
+  }
+  all.push_back({start, now_, is_training, loss, replicas_});
+}
+
+void Course::train_for(double duration) {
+  const double start = now_, now_possible = speed(writing_.has_value()), full = speed(false);
+  now_ += duration;
+  work_ += now_possible * duration;
+  since_checkpoint_ += duration;
+  history_.lost[static_cast<std::size_t>(Loss::checkpoint)] += (full - now_possible) * duration;
+  history_.lost[static_cast<std::size_t>(Loss::shrunk)] += (1 - full) * duration;
+  note(start, true, Loss::rework);
+}
+
+void Course::lose(double duration, Loss loss) {
+  const double start = now_;
+  now_ += duration;
+  history_.lost[static_cast<std::size_t>(loss)] += duration;
+  if (loss != Loss::checkpoint) {
+    (cause_ ? history_.lost_by_process[*cause_] : history_.growing) += duration;
+  }
+  note(start, false, loss);
+}
+
+Course::Outcome Course::pass(double duration, Loss loss) {
+  const double until = now_ + duration;
+  while (next_.failure.at <= until && next_.failure.at < end_at_) {
+    if (is_hit()) {
+      lose(std::max(0.0, next_.failure.at - now_), loss);
+      current_ = next_;
+      draw_next();
+      return Outcome::interrupted;
+    }
+    draw_next();
+  }
+  if (until >= end_at_) {
+    lose(end_at_ - now_, loss);
+    return Outcome::finished;
+  }
+  lose(duration, loss);
+  now_ = until;
+  return Outcome::done;
+}
+
+// Whole cycles of training and a blocking checkpoint before anything else happens, at once.
+void Course::skip_cycles() {
+  const double every = model_.checkpoint.every.value();
+  const double cycle = every + model_.checkpoint.stall.value();
+  const double event = std::min(end_at_, next_.failure.at);
+  // The last of them is left to the steps.
+  const double cycles =
+      std::floor(std::min((event - now_) / cycle, (work_end_ - work_) / every)) - 1;
+  if (!can_skip_ || replicas_ != model_.machines.replicas || since_checkpoint_ > 0 || cycles < 1) {
+    return;
+  }
+  now_ += cycles * cycle;
+  work_ += cycles * every;
+  history_.lost[static_cast<std::size_t>(Loss::checkpoint)] += cycles * (cycle - every);
+  history_.checkpoints += static_cast<std::int64_t>(cycles);
+  saved_ = {{work_, now_ - model_.checkpoint.stall.value()}};
+}
+
+Course::Outcome Course::train() {
+  while (true) {
+    skip_cycles();
+    const double speed_now = speed(writing_.has_value());
+    const double finish = std::min(end_at_, now_ + (work_end_ - work_) / speed_now);
+    const double due = now_ + std::max(0.0, model_.checkpoint.every.value() - since_checkpoint_);
+    const double written = writing_ ? writing_->done_at : never;
+    const double to = std::min({finish, due, written, next_.failure.at});
+    train_for(std::max(0.0, to - now_));
+    now_ = std::max(now_, to);
+    if (to == finish) return Outcome::finished;
+    Outcome outcome = Outcome::done;
+    if (to == next_.failure.at) {
+      const bool is_struck = is_hit();
+      current_ = next_;
+      draw_next();
+      if (!is_struck) continue;
+      outcome =
+          model_.processes[current_.failure.process].is_planned ? drain() : Outcome::interrupted;
+    } else if (to == written) {
+      outcome = saved();
+    } else {
+      outcome = checkpoint();
+    }
+    if (outcome != Outcome::done) return outcome;
+  }
+}
+
+Course::Outcome Course::checkpoint() {
+  cause_.reset();
+  if (writing_) {
+    const Outcome outcome = pass(std::max(0.0, writing_->done_at - now_), Loss::checkpoint);
+    if (outcome != Outcome::done) return outcome;
+    if (const Outcome after = saved(); after != Outcome::done) return after;
+  }
+  const Saved state{work_, now_};
+  const Outcome outcome = pass(model_.checkpoint.stall.value(), Loss::checkpoint);
+  if (outcome != Outcome::done) return outcome;
+  since_checkpoint_ = 0;
+  writing_ = {state, now_ + model_.checkpoint.write.value()};
+  return model_.checkpoint.write.value() > 0 ? Outcome::done : saved();
+}
+
+// A checkpoint that can be used from now on.
+Course::Outcome Course::saved() {
+  saved_.push_back(writing_->saved);
+  writing_.reset();
+  ++history_.checkpoints;
+  const auto kept = static_cast<std::size_t>(model_.checkpoint.kept);
+  if (kept > 0 && saved_.size() > kept) saved_.erase(saved_.begin());
+  const Situation here = situation();
+  if (policy_.replicas_at_checkpoint(here) == here.replicas_running) return Outcome::done;
+  current_ = {{model_.processes.size(), 0, now_}, now_};
+  return Outcome::interrupted;
+}
+
+Course::Outcome Course::drain() {
+  const Interruption planned = current_;
+  cause_ = planned.failure.process;
+  writing_.reset();
+  const Saved state{work_, now_};
+  const double before = now_;
+  const Outcome outcome = pass(model_.checkpoint.drain.value(), Loss::checkpoint);
+  history_.lost_by_process[*cause_] += now_ - before;
+  if (outcome != Outcome::done) return outcome;
+  saved_.push_back(state);
+  ++history_.checkpoints;
+  current_ = planned;
+  return Outcome::interrupted;
+}
+
+int Course::hosts_working() const {
+  int hosts = model_.machines.hosts + model_.machines.spares;
+  for (const Repair& repair : repairs_) {
+    if (repair.at > now_) hosts -= repair.hosts;
+  }
+  return std::max(hosts, 0);
+}
+
+Situation Course::situation() const {
+  const Machines& machines = model_.machines;
+  const std::int64_t devices = std::int64_t{hosts_working()} * machines.devices_per_host;
+  // Hosts that the whole job leaves partly empty count as whole.
+  const int possible = hosts_working() >= machines.hosts
+                           ? machines.replicas
+                           : static_cast<int>(devices / machines.ranks_per_replica);
+  return {machines.replicas, replicas_, std::min(possible, machines.replicas)};
+}
+
+void Course::take_hosts() {
+  const FailureProcess& process = model_.processes[current_.failure.process];
+  std::erase_if(repairs_, [this](const Repair& repair) { return repair.at <= now_; });
+  int out = 0;
+  for (const Repair& repair : repairs_) out += repair.hosts;
+  if (process.hosts > 0) {
+    repairs_.push_back({now_ + draw(Draws::What::repair, process.repair), process.hosts});
+    out += process.hosts;
+  }
+  const std::size_t counted = std::min(static_cast<std::size_t>(out), hosts_out_max);
+  if (history_.hosts_out.size() <= counted) history_.hosts_out.resize(counted + 1);
+  ++history_.hosts_out[counted];
+}
+
+// The newest checkpoint from before the state was wrong; from the start where none is kept.
+void Course::roll_back() {
+  writing_.reset();
+  since_checkpoint_ = 0;
+  while (saved_.size() > 1 && saved_.back().taken_at > current_.wrong_since) saved_.pop_back();
+  if (saved_.back().taken_at > current_.wrong_since) saved_ = {Saved{}};
+  const double undone = work_ - saved_.back().work;
+  work_ = saved_.back().work;
+  history_.lost[static_cast<std::size_t>(Loss::rework)] += undone;
+  (cause_ ? history_.lost_by_process[*cause_] : history_.growing) += undone;
+}
+
+Course::Outcome Course::wait_for_hosts(bool& has_spare) {
+  while (true) {
+    const int replicas = policy_.replicas_after_failure(situation());
+    if (replicas > 0) {
+      replicas_ = replicas;
+      return Outcome::done;
+    }
+    has_spare = false;
+    double repaired = never;
+    for (const Repair& repair : repairs_) {
+      if (repair.at > now_) repaired = std::min(repaired, repair.at);
+    }
+    invariant(repaired < never, "a job waits for hosts and none is under repair");
+    // A job needs no longer than its horizon to wait.
+    const Outcome outcome = pass(std::min(repaired, end_at_) - now_, Loss::wait);
+    if (outcome != Outcome::done) return outcome;
+    now_ = std::max(now_, repaired);
+  }
+}
+
+Course::Outcome Course::come_back() {
+  const Recovery& recovery = model_.recovery;
+  bool has_spare = false;
+  if (cause_) {
+    const FailureProcess& process = model_.processes[*cause_];
+    ++history_.interruptions[*cause_];
+    take_hosts();
+    has_spare = process.hosts > 0 && hosts_working() >= model_.machines.hosts;
+    if (!process.is_planned) {
+      const Outcome detected =
+          pass(draw(Draws::What::detect, process.detect.value_or(recovery.detect)), Loss::detect);
+      if (detected != Outcome::done) return detected;
+    }
+  }
+  const Outcome waited = wait_for_hosts(has_spare);
+  if (waited != Outcome::done) return waited;
+  double restart = recovery.restart.value();
+  if (has_spare && recovery.spare == Recovery::Spare::cold) restart += recovery.boot.value();
+  if (has_spare && recovery.spare == Recovery::Spare::hot) restart = recovery.takeover.value();
+  const Outcome restarted = pass(restart, Loss::restart);
+  if (restarted != Outcome::done) return restarted;
+  return pass(model_.checkpoint.read.value(), Loss::read);
+}
+
+void Course::recover() {
+  while (true) {
+    cause_.reset();
+    if (current_.failure.process < model_.processes.size()) cause_ = current_.failure.process;
+    roll_back();
+    const Interruption next = next_;
+    if (!model_.recovery.is_interruptible) next_.failure.at = never;
+    const Outcome outcome = come_back();
+    if (!model_.recovery.is_interruptible) {
+      next_ = next;
+      while (next_.failure.at < now_) draw_next();
+    }
+    if (outcome != Outcome::interrupted) return;
+  }
+}
+
+}  // namespace sim::fault

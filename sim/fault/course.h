@@ -1,0 +1,83 @@
+// The state of a job while one of its histories is simulated.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/fault/history.h"
+
+namespace sim::fault {
+
+class Course {
+ public:
+  Course(const Model& model, const Policy& policy, Rates& rates, const HistoryOptions& options);
+  History run();
+
+ private:
+  struct Saved {
+    double work = 0, taken_at = 0;
+  };
+  struct Writing {
+    Saved saved;
+    double done_at = 0;
+  };
+  struct Repair {
+    double at = 0;
+    int hosts = 0;
+  };
+  // A failure, and since when the job's state was wrong.
+  struct Interruption {
+    Failure failure;
+    double wrong_since = 0;
+  };
+  enum class Outcome { done, interrupted, finished };
+
+  void skip_cycles();
+  // Training until something stops it.
+  Outcome train();
+  Outcome checkpoint();
+  Outcome saved();
+  Outcome drain();
+  // From an interruption until training goes on.
+  void recover();
+  // Stops for a time; what happens meanwhile cuts it short.
+  Outcome pass(double duration, Loss loss);
+  Outcome come_back();
+  Outcome wait_for_hosts(bool& has_spare);
+  void roll_back();
+
+  void train_for(double duration);
+  void lose(double duration, Loss loss);
+  void note(double start, bool is_training, Loss loss);
+  // The next failure that anything sees; `next_`.
+  void draw_next();
+  // Whether the job is still there to be hit: fewer replicas are hit less.
+  bool is_hit();
+  void take_hosts();
+  int hosts_working() const;
+  Situation situation() const;
+  double speed(bool is_writing);
+  double draw(Draws::What what, const Distribution& distribution) const;
+
+  const Model& model_;
+  const Policy& policy_;
+  Rates& rates_;
+  const HistoryOptions& options_;
+  Arrivals arrivals_;
+  Failure coming_;                    // next of arrivals_
+  std::vector<Interruption> hidden_;  // silent failures, by when they are found; not in order
+  Interruption next_, current_;
+  std::optional<std::size_t> cause_;  // process of the recovery under way; none: growing
+
+  double now_ = 0, work_ = 0, end_at_ = 0, work_end_ = 0;  // [s]
+  double since_checkpoint_ = 0;                            // [s] of training
+  int replicas_ = 0;
+  bool can_skip_ = false;     // nothing needs each checkpoint
+  std::vector<Saved> saved_;  // ascending
+  std::optional<Writing> writing_;
+  std::vector<Repair> repairs_;
+  std::vector<double> speeds_;  // [2 replicas + writing]; below 0: not asked yet
+  History history_;
+};
+
+}  // namespace sim::fault

@@ -1,0 +1,30 @@
+// Asks the engine how fast a job trains in a state of its cluster.
+#pragma once
+
+#include <stdexcept>
+
+#include "sim/fault/rates.h"
+#include "sim/training/job.h"
+#include "sim/training/result.h"
+#include "topology/description.h"
+
+namespace sim::fault {
+
+// The job cannot run in a state that it would come to.
+struct StateCannotRun : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct EngineJob {
+  const training::Job* job = nullptr;
+  const topology::Description* cluster = nullptr;
+  const training::Result* whole = nullptr;  // of the job as it is
+  BytesPerSecond writing_per_nic;           // load of a checkpoint that is written beside training
+};
+
+// Samples per second of the last iteration. Fewer replicas keep their micro-batches each, so the
+// global batch is smaller. Writing takes its rate from every NIC.
+// Throws StateCannotRun. REQUIRES: hosts of one size where something is written.
+double samples_per_second(const EngineJob& what, const ClusterState& state);
+
+}  // namespace sim::fault

@@ -1,0 +1,53 @@
+// A job over weeks: what fails, what is saved, how it comes back. Times are in seconds; what
+// happens inside an iteration is asked for (rates.h).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/fault/process.h"
+
+namespace sim::fault {
+
+struct Checkpointing {
+  Seconds every;  // of training, from the end of one stop to the next
+  Seconds stall;  // training stops for so long
+  Seconds write;  // after the stall, until the checkpoint can be used; 0 when blocking
+  Seconds drain;  // all of it at once, before a planned stop
+  Seconds read;   // at a restart
+  int kept = 0;   // the newest so many can be read; 0: all
+};
+
+struct Recovery {
+  Distribution detect;  // from a failure until all ranks have stopped
+  Seconds restart;      // until the checkpoint is read: scheduling, starting, connecting
+  // A cold spare host boots first; a hot one has all running, so that it takes over instead of the
+  // restart.
+  enum class Spare { cold, warm, hot };
+  Spare spare = Spare::warm;
+  Seconds boot, takeover;
+  // Whether a failure while the job comes back starts the recovery over; otherwise there is none.
+  bool is_interruptible = true;
+};
+
+struct Machines {
+  int hosts = 1;   // that the whole job needs
+  int spares = 0;  // further hosts
+  int replicas = 1;
+  int devices_per_host = 1, ranks_per_replica = 1;
+};
+
+struct Horizon {
+  std::optional<Seconds> duration;  // of wall time; or
+  std::optional<Seconds> work;      // training at full speed; one of them is given
+};
+
+struct Model {
+  std::vector<FailureProcess> processes;
+  Checkpointing checkpoint;
+  Recovery recovery;
+  Machines machines;
+  Horizon horizon;
+};
+
+}  // namespace sim::fault

@@ -1,0 +1,27 @@
+// The policies there are.
+#include "sim/base/invariant.h"
+#include "sim/fault/policy.h"
+
+namespace sim::fault {
+
+const std::vector<NamedPolicy>& policies() {
+  static const std::vector<NamedPolicy> all = {
+      {"restart", "restarts whole, on spares; waits for repairs where they are too few",
+       make_restart},
+      {"shrink",
+       "restarts at once with the data-parallel replicas that the hosts allow, grows at a "
+       "checkpoint",
+       make_shrink},
+      {"ignore", "the reference: failures do nothing", make_ignore},
+  };
+  return all;
+}
+
+std::unique_ptr<Policy> policy(const std::string& name) {
+  for (const NamedPolicy& one : policies()) {
+    if (one.name == name) return one.make();
+  }
+  bug("no policy of that name");
+}
+
+}  // namespace sim::fault

@@ -1,0 +1,43 @@
+// What to do about a failure: the seam for recovery policies. A policy is one file that defines a
+// class and a function that makes it, listed in policies.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sim::fault {
+
+struct Situation {
+  int replicas = 0;           // of the whole job
+  int replicas_running = 0;   // before this; at a checkpoint: now
+  int replicas_possible = 0;  // with the hosts that work, spares too; at most `replicas`
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // Whether failures do anything at all.
+  virtual bool ignores_failures() const { return false; }
+  // Data-parallel replicas to go on with; 0: wait until a host has been repaired, and ask again.
+  virtual int replicas_after_failure(const Situation& situation) const = 0;
+  // The same where a checkpoint has been completed: another number than that running stops the job,
+  // which restarts from it.
+  virtual int replicas_at_checkpoint(const Situation& situation) const {
+    return situation.replicas_running;
+  }
+};
+
+struct NamedPolicy {
+  std::string name, about;
+  std::unique_ptr<Policy> (*make)();
+};
+const std::vector<NamedPolicy>& policies();
+// REQUIRES: one has that name.
+std::unique_ptr<Policy> policy(const std::string& name);
+
+std::unique_ptr<Policy> make_ignore();
+std::unique_ptr<Policy> make_restart();
+std::unique_ptr<Policy> make_shrink();
+
+}  // namespace sim::fault

@@ -1,0 +1,220 @@
+// Jobs of weeks: from a scenario to what is said about it.
+#include "sim/command/job_time.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "analysis/job_summary.h"
+#include "analysis/json.h"
+#include "sim/fault/engine_rates.h"
+#include "sim/scenario/document.h"
+#include "tests/approximately.h"
+#include "tests/scenarios/run_scenario.h"
+
+using namespace sim;
+
+namespace {
+
+struct Job {
+  scenario::Scenario scenario;
+  command::LoadedJob loaded;
+  training::Result result;
+};
+
+// The iteration of a scenario with failures, ready to be asked.
+Job job_of(const std::filesystem::path& file, const std::vector<scenario::Override>& overrides) {
+  Diagnostics diagnostics;
+  auto read = scenario::read_scenario(file, overrides, command::catalog(), diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(read);
+  auto loaded = command::load(*read, diagnostics);
+  REQUIRE(loaded);
+  auto outcome = training::simulate(loaded->job);
+  REQUIRE(std::holds_alternative<training::Result>(outcome));
+  return {std::move(*read), std::move(*loaded), std::get<training::Result>(std::move(outcome))};
+}
+
+fault::Outlook outlook_of(const Job& job, int threads = 1) {
+  return command::job_outlook(job.scenario, job.loaded, job.result, {threads, false});
+}
+
+const std::filesystem::path llama = repository() / "scenarios/failures-16k.yaml";
+
+// A schedule that takes less time to simulate.
+const scenario::Override plain_pipeline = {"plan.pipeline", "{stages: 16, schedule: 1f1b}"};
+
+// Two hosts of eight devices, and one spare.
+std::filesystem::path small() { return repository() / "scenarios/failures-small.yaml"; }
+
+const fault::Cause& cause_of(const fault::Outlook& outlook, const std::string& name) {
+  for (std::size_t p = 0; p < outlook.estimate.causes.size(); ++p) {
+    if (outlook.model.processes[p].cause == name) return outlook.estimate.causes[p];
+  }
+  FAIL("no cause ", name);
+  return outlook.estimate.causes[0];
+}
+
+}  // namespace
+
+TEST_CASE("job time: Llama 3 for 54 days; the interruptions that were counted come back") {
+  const Job job =
+      job_of(llama, {{"run.histories", "{precision: 0.15 %, most: 32}"}, plain_pipeline});
+  const fault::Outlook found = outlook_of(job);
+  // 419 that nobody planned and 47 planned. A failure while the job is stopped for corruption that
+  // is yet to be found is not lost, so all come back but those beyond the end. The error of the
+  // mean of 32 is 0.8 %.
+  CHECK(found.estimate.interruptions.mean == doctest::Approx(466).epsilon(0.025));
+  CHECK(cause_of(found, "faulty GPU").interruptions == doctest::Approx(148).epsilon(0.04));
+  CHECK(cause_of(found, "HBM3 memory").interruptions == doctest::Approx(72).epsilon(0.06));
+  CHECK(cause_of(found, "planned").interruptions == doctest::Approx(47).epsilon(0.06));
+  // 54 days / 466 = 2.78 h.
+  CHECK(found.estimate.time_to_interruption / 3600 == doctest::Approx(2.781).epsilon(0.025));
+  REQUIRE(found.best);
+  CHECK(found.best->ratio > found.estimate.ratio.mean);
+  // Spares are many, so there is one state of the cluster.
+  CHECK(found.states == 1);
+  const double sum = std::accumulate(found.estimate.lost.begin(), found.estimate.lost.end(),
+                                     found.estimate.work.mean);
+  CHECK(sum == doctest::Approx(54 * 86400.0).epsilon(1e-9));
+}
+
+TEST_CASE("job time: histories of 54 days that shrink ask the engine at most 200 times") {
+  const Job job = job_of(llama, {{"recovery.policy", "shrink"},
+                                 {"cluster.spares", "0"},
+                                 {"cluster.hosts.0.count", "2048"},
+                                 {"checkpoint.mode", "async"},
+                                 {"cluster.fabric.oversubscription", "1"},
+                                 plain_pipeline});
+  const command::JobModel built = command::job_model(job.scenario, job.result);
+  const fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result,
+                                built.writing_per_nic};
+  int runs = 0;
+  fault::Rates rates([&](const fault::ClusterState& state) {
+    ++runs;
+    return fault::samples_per_second(engine, state);
+  });
+  fault::Effort effort;
+  effort.precision = 0;
+  effort.histories_max = 64;
+  const fault::Estimate found =
+      fault::estimate(built.model, *fault::policy("shrink"), rates, effort);
+  CHECK(found.histories == 64);
+  MESSAGE(runs, " engine runs");
+  CHECK(runs >= 3);  // whole and with 127 replicas, one of them while a checkpoint is written
+  CHECK(runs <= 200);
+  CHECK(runs == rates.asked());
+}
+
+TEST_CASE("job time: effective time of Llama 3 over checkpoint time and restart time") {
+  // More than 90 % is published. Every 5 minutes or best; columns are restart times.
+  const Job job = job_of(llama, {plain_pipeline});
+  command::JobModel built = command::job_model(job.scenario, job.result);
+  fault::Rates rates([](const fault::ClusterState&) { return 1.0; });
+  const auto restarts = fault::policy("restart");
+  fault::Effort effort;
+  effort.precision = 0.02;
+  double last_row = 1;
+  for (const double write : {1.0, 10.0, 60.0}) {
+    std::string row = fmt::format("checkpoint {:3.0f} s:", write);
+    double last = 1;
+    for (const double restart : {60.0, 300.0, 900.0}) {
+      fault::Model model = built.model;
+      model.checkpoint.stall = model.checkpoint.drain = Seconds(write);
+      model.recovery.restart = Seconds(restart);
+      model.checkpoint.every = fault::young_interval(Seconds(write), Seconds(2.78 * 3600));
+      const double ratio = fault::estimate(model, *restarts, rates, effort).ratio.mean;
+      row += fmt::format("  restart {:3.0f} s {:.2f} %", restart, 100 * ratio);
+      CHECK(ratio < last);
+      if (restart == 60) {
+        CHECK(ratio < last_row);
+        last_row = ratio;
+      }
+      last = ratio;
+    }
+    MESSAGE(row);
+  }
+}
+
+TEST_CASE("job time: the small scenario, by hand") {
+  const Job job = job_of(small(), {});
+  const command::JobModel built = command::job_model(job.scenario, job.result);
+  // Sixteen devices, 2 failures in 1,000 days each: 0.032 a day; eight NICs a host.
+  REQUIRE(built.model.processes.size() == 2);
+  CHECK(built.model.processes[0].parts == 16);
+  CHECK(built.model.processes[1].parts == 16);
+  CHECK(fault::rate({built.model.processes[0]}, fault::Planned::left_out) * 86400 ==
+        approximately(0.032));
+  // 800 GB at 10 GB/s of the storage, which 16 NICs of 50 GB/s exceed; read at 20 GB/s.
+  CHECK(built.model.checkpoint.stall.value() == approximately(80.0));
+  CHECK(built.model.checkpoint.read.value() == approximately(40.0));
+  CHECK(built.model.checkpoint.write.value() == 0);
+  CHECK(built.model.machines.hosts == 2);
+  CHECK(built.model.machines.spares == 1);
+  CHECK(built.model.machines.replicas == 4);
+  CHECK(built.model.machines.ranks_per_replica == 4);
+  CHECK(built.model.recovery.restart == Seconds(360));
+}
+
+TEST_CASE("job time: the README shows what the small scenario prints") {
+  const std::string text = analysis::job_summary(outlook_of(job_of(small(), {})));
+  std::ifstream file(repository() / "README.md");
+  std::stringstream readme;
+  readme << file.rdbuf();
+  INFO(text);
+  CHECK(readme.str().find(text) != std::string::npos);
+}
+
+TEST_CASE("job time: writing beside training takes from the NICs what it needs") {
+  const Job job = job_of(small(), {{"checkpoint.mode", "async"}, {"dnn.timed.boundary", "1 GB"}});
+  const command::JobModel built = command::job_model(job.scenario, job.result);
+  // Each of four devices of a replica copies 200 GB at 63 GB/s of PCIe; one host writes, with half
+  // of its eight NICs 200 GB/s, more than the storage: 80 s at 10 / 8 = 1.25 GB/s a NIC.
+  CHECK(built.model.checkpoint.stall.value() == approximately(200.0 / 63));
+  CHECK(built.model.checkpoint.write.value() == approximately(80.0));
+  CHECK(built.writing_per_nic.value() == approximately(1.25e9));
+  const fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result,
+                                gigabytes_per_second(25)};
+  const double free = fault::samples_per_second(engine, {4, false});
+  CHECK(free == approximately(job.result.samples_per_iteration /
+                              (static_cast<double>(job.result.iteration_ps()) * 1e-12)));
+  CHECK(fault::samples_per_second(engine, {4, true}) < free);
+  // Three of four replicas have three quarters of the samples, and no slower iterations.
+  const double three = fault::samples_per_second(engine, {3, false});
+  CHECK(three > 0.75 * free * (1 - 1e-9));
+  CHECK(three < free);
+}
+
+TEST_CASE("job time: the same text for any number of threads, another for another seed") {
+  const Job job = job_of(small(), {});
+  const std::string one = analysis::job_summary(outlook_of(job, 1));
+  CHECK(one == analysis::job_summary(outlook_of(job, 3)));
+  const auto one_json = outlook_of(job, 1), four_json = outlook_of(job, 4);
+  CHECK(analysis::to_json(job.result, one_json) == analysis::to_json(job.result, four_json));
+  CHECK(one != analysis::job_summary(outlook_of(job_of(small(), {{"run.histories.seed", "2"}}))));
+}
+
+TEST_CASE("job time: time and cost until a number of tokens") {
+  const Job job = job_of(small(), {});
+  const fault::Outlook found = outlook_of(job);
+  // The scenario ends with its tokens: the work is tokens / tokens per second.
+  const double work = 1e12 / found.tokens_per_second;
+  CHECK(found.estimate.work.mean == doctest::Approx(work).epsilon(1e-9));
+  CHECK(found.time_to_tokens() == found.estimate.wall.mean);
+  CHECK(found.time_to_tokens() > work);
+  CHECK(found.devices == 24);
+  const std::string json = analysis::to_json(job.result, found);
+  Diagnostics diagnostics;
+  const auto tree = scenario::parse_document("json", json, diagnostics);
+  REQUIRE(tree);
+  const scenario::Value* said = tree->find("job");
+  REQUIRE(said);
+  const double cost = std::stod(said->find("cost_usd")->text);
+  CHECK(cost == doctest::Approx(found.time_to_tokens() / 3600 * 24 * 2.5).epsilon(1e-9));
+  CHECK(said->find("timeline")->items.size() > 10);
+  CHECK(said->find("effective_training_time_ratio")->find("mean")->text ==
+        fmt::format("{}", found.estimate.ratio.mean));
+}
