@@ -55,6 +55,7 @@ int run(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
 int list_catalog(const std::vector<std::string>& arguments);
 int profile(const std::vector<std::string>& arguments);
+int study(const std::vector<std::string>& arguments);
 int validate(const std::vector<std::string>& arguments);
 
 }  // namespace sim::command
