@@ -110,8 +110,8 @@ std::vector<std::string> notes(const StudyResult& result) {
   if (std::any_of(result.records.begin(), result.records.end(),
                   [](const StudyRecord& r) { return r.power_watts > 0; })) {
     add_once(lines,
-             "power: an upper bound, every device at its power limit all the time; so tokens per "
-             "MWh is a lower bound");
+             "power: every device at its power limit all the time, an upper bound of what is counted "
+             "here; so tokens per MWh is a lower bound");
   }
   add_once(lines, "failures: none");
   if (!result.study.prices) return lines;

@@ -36,14 +36,18 @@ std::string short_name(const std::string& path) {
   return dot == std::string::npos ? path : path.substr(dot + 1);
 }
 
+constexpr double gibi = 1 << 30;
+
 std::string cell(const StudyRecord& record, Measure measure) {
   const auto value = record.value(measure);
-  return value ? four_digits(*value) : "-";
+  if (!value) return "-";
+  if (measure == Measure::devices) return fmt::format("{:.0f}", *value);
+  return four_digits(measure == Measure::memory ? *value / gibi : *value);
 }
 
 std::string column_name(Measure measure) {
   const auto& traits = sim::scenario::traits(measure);
-  const std::string unit = traits.unit;
+  const std::string unit = measure == Measure::memory ? "GiB" : traits.unit;
   return unit == "1" || unit.find("1/") == 0 ? traits.name
                                              : fmt::format("{} [{}]", traits.name, unit);
 }

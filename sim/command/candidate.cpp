@@ -53,9 +53,8 @@ void take_result(const training::Result& result, StudyRecord& record) {
     record.notes.push_back(
         fmt::format("durations of {}: {}", device, calibrate::profile::name(origin)));
   }
-  if (!result.extrapolated.empty()) {
-    record.notes.push_back(fmt::format("beyond what was measured: {}",
-                                       fmt::join(result.extrapolated, ", ")));
+  for (const std::string& one : result.extrapolated) {
+    record.notes.push_back("beyond what was measured: " + one);
   }
   if (!result.fold.exact) record.notes.emplace_back("approximate: some ranks stand for others");
   if (!result.fits) {

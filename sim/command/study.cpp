@@ -9,6 +9,7 @@
 #include "analysis/study_log.h"
 #include "analysis/study_result.h"
 #include "sim/base/parallel.h"
+#include "sim/base/read_stream.h"
 #include "sim/command/candidate.h"
 #include "sim/command/options.h"
 #include "sim/command/progress.h"
@@ -32,7 +33,7 @@ std::uint64_t identity(const scenario::Study& study, const Common& common) {
   std::uint64_t hash = analysis::text_hash("");
   const auto add_file = [&](const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+    const std::string bytes = read_stream(stream, std::size_t{1} << 30);
     hash = analysis::text_hash(fmt::format("{} {}\n", file.filename().string(), bytes.size()), hash);
     hash = analysis::text_hash(bytes, hash);
   };
@@ -130,6 +131,7 @@ void write_files(const analysis::StudyResult& result, const std::filesystem::pat
   analysis::write_whole(folder / "study.csv", analysis::study_csv(result));
   analysis::write_whole(folder / "study.json", analysis::study_json(result) + "\n");
   analysis::write_whole(folder / "study.h5", analysis::study_file(result));
+  analysis::write_whole(folder / "report.html", analysis::study_html(result));
 }
 
 int failed(const std::exception& problem, const Common& common) {

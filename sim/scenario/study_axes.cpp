@@ -69,7 +69,13 @@ std::string written(const Value& value) {
 }
 
 std::string shown_value(const Value& value) {
-  return value.kind == Value::Kind::text ? value.text : json_of(value);
+  if (value.kind == Value::Kind::text) return value.text;
+  std::string text;
+  for (const char c : json_of(value)) {
+    if (c != '"') text += c;
+    if (c == ',' || c == ':') text += ' ';
+  }
+  return text;
 }
 
 std::string number_written(double number, const std::string& unit) {
