@@ -9,6 +9,7 @@
 #include "sim/base/units.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
+#include "sim/training/search.h"
 #include "sim/training/simulate.h"
 
 namespace sim::command {
@@ -109,6 +110,32 @@ void Evaluator::judge(const scenario::Scenario& scenario, StudyRecord& record) c
   }
 }
 
+bool Evaluator::choose_plan(training::Job& job, StudyRecord& record) const {
+  if (!std::holds_alternative<dnn::Transformer>(job.dnn) || !job.operations.empty()) {
+    record.why = "plans are searched for a dnn with shapes only";
+    return false;
+  }
+  const auto found = training::search(job, *study_.search, threads_);
+  record.plans = found.plans;
+  record.plans_fitting = found.fitting;
+  record.plans_simulated = found.simulated;
+  for (const training::RankedPlan& one : found.best) {
+    record.found.push_back({training::overrides_text(one.plan), one.iteration_ps});
+  }
+  if (found.too_large > 0) {
+    record.notes.push_back("plans that would be run rank by rank are not ranked");
+  }
+  if (found.best.empty()) {
+    record.verdict = found.plans == 0 ? Verdict::wrong : Verdict::does_not_fit;
+    record.why = found.plans == 0 ? "no plan of the search is possible"
+                                  : "no plan of the search fits into the memory";
+    return false;
+  }
+  job.plan = found.best.front().plan;
+  record.plan = record.found.front().plan;
+  return true;
+}
+
 StudyRecord Evaluator::evaluate(std::int64_t index, const scenario::Candidate& candidate) const {
   StudyRecord record;
   record.candidate = index;
@@ -122,6 +149,7 @@ StudyRecord Evaluator::evaluate(std::int64_t index, const scenario::Candidate& c
     take_error(diagnostics, record);
     return record;
   }
+  if (study_.search && !choose_plan(loaded->job, record)) return record;
   const auto outcome = training::simulate(loaded->job);
   if (const auto* stuck = std::get_if<training::Stuck>(&outcome)) {
     record.verdict = Verdict::stuck;

@@ -5,6 +5,7 @@
 
 #include "analysis/study_record.h"
 #include "sim/scenario/study.h"
+#include "sim/training/job.h"
 
 namespace sim::command {
 
@@ -18,6 +19,8 @@ class Evaluator {
   analysis::StudyRecord evaluate(std::int64_t index, const scenario::Candidate& candidate) const;
 
  private:
+  // Puts the fastest plan of the search into the job. Returns whether there is one.
+  bool choose_plan(training::Job& job, analysis::StudyRecord& record) const;
   void judge(const scenario::Scenario& scenario, analysis::StudyRecord& record) const;
 
   const scenario::Study& study_;
