@@ -175,22 +175,23 @@ std::string comparison_text(const BenchComparison& comparison) {
   }
   const auto beyond = std::count_if(comparison.changes.begin(), comparison.changes.end(),
                                     [](const BenchChange& c) { return c.is_regression; });
-  return text + fmt::format("{} scenarios, {} changes, {} beyond tolerance; processor time {:.3g} s "
-                            "-> {:.3g} s\n",
-                            comparison.scenarios.size(), comparison.changes.size(), beyond,
-                            comparison.cpu_before_s, comparison.cpu_after_s);
+  return text + fmt::format(
+                    "{} scenarios, {} changes, {} beyond tolerance; processor time {:.3g} s "
+                    "-> {:.3g} s\n",
+                    comparison.scenarios.size(), comparison.changes.size(), beyond,
+                    comparison.cpu_before_s, comparison.cpu_after_s);
 }
 
 std::string comparison_markdown(const BenchComparison& comparison) {
   if (comparison.changes.empty()) {
     return fmt::format("**Nothing changed** in {} scenarios.\n", comparison.scenarios.size());
   }
-  std::string text = "| | scenario | quantity | before | after | change |\n|---|---|---|---|---|---|\n";
+  std::string text =
+      "| | scenario | quantity | before | after | change |\n|---|---|---|---|---|---|\n";
   for (const BenchChange& c : comparison.changes) {
-    std::string row = fmt::format("| {} | {} | {} | {} | {} | {} |\n",
-                                  c.is_regression ? "**regression**" : "change", c.scenario,
-                                  c.quantity, c.before, c.after,
-                                  c.change == 0 ? "" : signed_percent(c.change));
+    std::string row = fmt::format(
+        "| {} | {} | {} | {} | {} | {} |\n", c.is_regression ? "**regression**" : "change",
+        c.scenario, c.quantity, c.before, c.after, c.change == 0 ? "" : signed_percent(c.change));
     text += row;
   }
   return text;

@@ -30,7 +30,7 @@ BenchRecord read_bench(const std::string& text);
 struct Tolerances {
   double usual = 0;
   std::map<std::string, double> by_quantity = {};  // "iteration time [s]"
-  double cpu_time = 0;                        // growth; 0: processor time is not compared
+  double cpu_time = 0;                             // growth; 0: processor time is not compared
   double of(const std::string& quantity) const;
 };
 

@@ -78,10 +78,10 @@ class Adder {
       count = devices;
     }
     if (!price) {
-      cost_.missing.push_back(host.empty()
-                                  ? fmt::format("no price of device type '{}'", device)
-                                  : fmt::format("no price of host type '{}' or device type '{}'",
-                                                host, device));
+      cost_.missing.push_back(
+          host.empty()
+              ? fmt::format("no price of device type '{}'", device)
+              : fmt::format("no price of host type '{}' or device type '{}'", host, device));
     } else if (price->rent) {
       cost_.usd_per_hour += *price->rent * count;
     } else {

@@ -95,9 +95,9 @@ std::string note_list(const StudyResult& result) {
 std::string study_html(const StudyResult& result) {
   const auto& first = sim::scenario::traits(result.study.objectives.front());
   std::string text = fmt::format(head, escaped_html(result.study.name));
-  text += fmt::format("<p>{} candidates, {} acceptable; wanted: {} {}.</p>\n",
-                      result.records.size(), ranking(result).size(),
-                      first.is_more_better ? "most" : "least", first.name);
+  text +=
+      fmt::format("<p>{} candidates, {} acceptable; wanted: {} {}.</p>\n", result.records.size(),
+                  ranking(result).size(), first.is_more_better ? "most" : "least", first.name);
   text += section("Pareto front", pareto_plot(result),
                   "Each point is an acceptable candidate; large ones are beaten by no other in all "
                   "objectives. Rest the pointer on one to see what it is.");

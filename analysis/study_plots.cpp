@@ -54,8 +54,8 @@ Scale scale_of(const std::vector<double>& values, double from, double to) {
 
 std::string axes(const Scale& x, const Scale& y, const std::string& x_name,
                  const std::string& y_name) {
-  std::string text = fmt::format(
-      "<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" class=\"axis\"/>\n", x.from, y.to, y.from, x.to);
+  std::string text = fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" class=\"axis\"/>\n",
+                                 x.from, y.to, y.from, x.to);
   constexpr int ticks = 4;
   for (int i = 0; i <= ticks; ++i) {
     const double share = static_cast<double>(i) / ticks;
@@ -117,11 +117,16 @@ std::string shade(double share) {
 std::string escaped_html(const std::string& text) {
   std::string result;
   for (const char c : text) {
-    if (c == '&') result += "&amp;";
-    else if (c == '<') result += "&lt;";
-    else if (c == '>') result += "&gt;";
-    else if (c == '"') result += "&quot;";
-    else result += c;
+    if (c == '&')
+      result += "&amp;";
+    else if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '"')
+      result += "&quot;";
+    else
+      result += c;
   }
   return result;
 }
@@ -149,7 +154,8 @@ std::string pareto_plot(const StudyResult& result) {
   for (const std::size_t i : front) {
     points += fmt::format("{:.1f},{:.1f} ", x.at(value(i, 1)), y.at(value(i, 0)));
   }
-  if (objectives.size() == 2) text += fmt::format("<polyline points=\"{}\" class=\"front\"/>\n", points);
+  if (objectives.size() == 2)
+    text += fmt::format("<polyline points=\"{}\" class=\"front\"/>\n", points);
   const std::set<std::size_t> on_front(front.begin(), front.end());
   for (const std::size_t i : order) {
     text += fmt::format(
@@ -183,8 +189,8 @@ std::string heat_map(const StudyResult& result) {
   const double cell_width = (width - begin - 10) / static_cast<double>(columns.size());
   std::string text = label(begin, 14, paths[0] + " (across), " + paths[1] + " (down)", "start");
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    text += label(begin + (static_cast<double>(c) + 0.5) * cell_width, 34,
-                  columns[c].substr(0, 24));
+    text +=
+        label(begin + (static_cast<double>(c) + 0.5) * cell_width, 34, columns[c].substr(0, 24));
   }
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double y = 42 + static_cast<double>(r) * cell_height;
@@ -199,10 +205,11 @@ std::string heat_map(const StudyResult& result) {
       const double share = range == 0 ? 1 : (value(found->second) - worst) / range;
       text += box(x, y, cell_width - 2, cell_height - 2, shade(share),
                   described(result, found->second));
-      text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">{}"
-                          "</text>\n",
-                          x + cell_width / 2, y + 19, share > 0.5 ? "#fff" : "#222",
-                          four_digits(value(found->second)));
+      text += fmt::format(
+          "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">{}"
+          "</text>\n",
+          x + cell_width / 2, y + 19, share > 0.5 ? "#fff" : "#222",
+          four_digits(value(found->second)));
     }
   }
   return svg(52 + static_cast<double>(rows.size()) * cell_height, text);

@@ -16,10 +16,14 @@ namespace {
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
-    if (c == '\\') result += "\\\\";
-    else if (c == '\t') result += "\\t";
-    else if (c == '\n') result += "\\n";
-    else result += c;
+    if (c == '\\')
+      result += "\\\\";
+    else if (c == '\t')
+      result += "\\t";
+    else if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
   }
   return result;
 }
@@ -57,8 +61,7 @@ class Reader {
   template <class Number>
   void operator()(Number& number) {
     const std::string field = next();
-    const auto [end, status] =
-        std::from_chars(field.data(), field.data() + field.size(), number);
+    const auto [end, status] = std::from_chars(field.data(), field.data() + field.size(), number);
     is_good_ = is_good_ && status == std::errc() && end == field.data() + field.size();
   }
   bool is_done() const { return is_good_ && at_ > text_.size(); }
@@ -99,9 +102,9 @@ void fields(Archive& archive, StudyRecord& r) {
   for (std::string* text : {&r.why, &r.hint, &r.plan}) archive(*text);
   archive(r.devices);
   archive(r.iteration_ps);
-  for (double* number : {&r.p10_s, &r.p90_s, &r.tokens_per_second, &r.model_flops_utilization,
-                         &r.memory_peak, &r.memory_capacity, &r.power_watts, &r.purchase_usd,
-                         &r.usd_per_hour}) {
+  for (double* number :
+       {&r.p10_s, &r.p90_s, &r.tokens_per_second, &r.model_flops_utilization, &r.memory_peak,
+        &r.memory_capacity, &r.power_watts, &r.purchase_usd, &r.usd_per_hour}) {
     archive(*number);
   }
   for (std::int64_t& part : r.time) archive(part);

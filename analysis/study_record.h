@@ -40,8 +40,8 @@ struct StudyRecord {
   std::array<std::int64_t, sim::training::category_count> time{};  // [Category] ps
   double power_watts = 0, purchase_usd = 0, usd_per_hour = 0;      // 0: unknown
   std::uint64_t fingerprint = 0;
-  std::vector<FoundPlan> found;                                              // best first
-  std::int64_t plans = 0, plans_fitting = 0, plans_simulated = 0;            // of a search
+  std::vector<FoundPlan> found;                                    // best first
+  std::int64_t plans = 0, plans_fitting = 0, plans_simulated = 0;  // of a search
   std::vector<std::string> notes;  // origins of the durations, what is left out
 
   // Nothing where it is unknown.

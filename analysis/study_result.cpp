@@ -59,9 +59,8 @@ std::vector<std::size_t> pareto_front(const StudyResult& result) {
       return beats(result.records[other], one, objectives);
     });
     if (is_beaten) continue;
-    std::erase_if(front, [&](std::size_t other) {
-      return beats(one, result.records[other], objectives);
-    });
+    std::erase_if(front,
+                  [&](std::size_t other) { return beats(one, result.records[other], objectives); });
     front.push_back(i);
   }
   std::sort(front.begin(), front.end());
@@ -109,9 +108,10 @@ std::vector<std::string> notes(const StudyResult& result) {
   }
   if (std::any_of(result.records.begin(), result.records.end(),
                   [](const StudyRecord& r) { return r.power_watts > 0; })) {
-    add_once(lines,
-             "power: every device at its power limit all the time, an upper bound of what is counted "
-             "here; so tokens per MWh is a lower bound");
+    add_once(
+        lines,
+        "power: every device at its power limit all the time, an upper bound of what is counted "
+        "here; so tokens per MWh is a lower bound");
   }
   add_once(lines, "failures: none");
   if (!result.study.prices) return lines;

@@ -107,7 +107,8 @@ std::string study_csv(const StudyResult& result) {
   for (std::size_t i = 0; i < result.records.size(); ++i) {
     const StudyRecord& record = result.records[i];
     text += std::to_string(i);
-    for (const std::string& path : paths) text += "," + quoted(shown_at(result.candidates[i], path));
+    for (const std::string& path : paths)
+      text += "," + quoted(shown_at(result.candidates[i], path));
     text += fmt::format(",{}", name(record.verdict));
     for (const MeasureTraits& traits : sim::scenario::all_measures()) {
       const auto value = record.value(traits.measure);

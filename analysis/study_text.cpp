@@ -78,12 +78,11 @@ std::string table(const StudyResult& result, const std::vector<std::size_t>& ord
     Row row = {std::binary_search(front.begin(), front.end(), i) ? "*" : "", std::to_string(i)};
     for (const std::string& path : paths) row.push_back(shown_at(result.candidates[i], path));
     for (const Measure measure : columns(result)) row.push_back(cell(record, measure));
-    row.push_back(record.p90_s > 0 ? fmt::format("{}..{}", four_digits(record.p10_s),
-                                                 four_digits(record.p90_s))
-                                   : "-");
-    row.push_back(record.memory_capacity > 0
-                      ? percent(record.memory_peak / record.memory_capacity)
+    row.push_back(record.p90_s > 0
+                      ? fmt::format("{}..{}", four_digits(record.p10_s), four_digits(record.p90_s))
                       : "-");
+    row.push_back(record.memory_capacity > 0 ? percent(record.memory_peak / record.memory_capacity)
+                                             : "-");
     if (result.study.search) row.push_back(record.plan);
     rows.push_back(row);
   }
@@ -113,9 +112,10 @@ std::string found_plans(const StudyResult& result, std::size_t best) {
     text += fmt::format("  {:>10} s  {}\n",
                         four_digits(static_cast<double>(found.iteration_ps) * 1e-12), found.plan);
   }
-  return text + fmt::format("  of {} plans {} fit into memory; {} were simulated, the others cannot "
-                            "be faster than the last of these\n",
-                            record.plans, record.plans_fitting, record.plans_simulated);
+  return text + fmt::format(
+                    "  of {} plans {} fit into memory; {} were simulated, the others cannot "
+                    "be faster than the last of these\n",
+                    record.plans, record.plans_fitting, record.plans_simulated);
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // maquette bench: record the predictions of a suite, compare two records.
+#include "analysis/bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
 #include <fstream>
 
-#include "analysis/bench.h"
 #include "analysis/file.h"
 #include "analysis/json.h"
 #include "analysis/measures.h"
@@ -106,7 +107,8 @@ int record(const std::filesystem::path& suite, const po::variables_map& values,
   if (common.is_json) {
     fmt::print("{{\"scenarios\": {}, \"errors\": {}}}\n", result.entries.size(), wrong);
   } else {
-    fmt::print("{} scenarios recorded, {} of them without a result\n", result.entries.size(), wrong);
+    fmt::print("{} scenarios recorded, {} of them without a result\n", result.entries.size(),
+               wrong);
   }
   return exit_fine;
 }
@@ -147,10 +149,10 @@ analysis::Tolerances tolerances_of(const po::variables_map& values) {
 
 int compare_records(const std::string& a, const std::string& b, const po::variables_map& values,
                     const Common& common) {
-  const auto comparison =
-      analysis::compare(read_record(a), read_record(b), tolerances_of(values));
+  const auto comparison = analysis::compare(read_record(a), read_record(b), tolerances_of(values));
   if (values.count("junit")) {
-    analysis::write_whole(values["junit"].as<std::string>(), analysis::comparison_junit(comparison));
+    analysis::write_whole(values["junit"].as<std::string>(),
+                          analysis::comparison_junit(comparison));
   }
   if (values.count("markdown")) {
     analysis::write_whole(values["markdown"].as<std::string>(),
@@ -172,8 +174,9 @@ int bench(const std::vector<std::string>& arguments) {
       "tolerance", po::value<std::vector<std::string>>()->value_name("[QUANTITY=]SHARE"),
       "compare: largest change that is none, such as '0.5 %' or 'memory [byte]=1 %' (repeatable; "
       "0 % unless given)");
-  options.add_options()("cpu-tolerance", po::value<std::string>()->value_name("SHARE"),
-                        "compare: largest growth of the processor time (not compared unless given)");
+  options.add_options()(
+      "cpu-tolerance", po::value<std::string>()->value_name("SHARE"),
+      "compare: largest growth of the processor time (not compared unless given)");
   options.add_options()("junit", file(), "compare: write JUnit's XML");
   options.add_options()("markdown", file(), "compare: write a table");
   const auto values =

@@ -59,9 +59,9 @@ void take_result(const training::Result& result, StudyRecord& record) {
   }
   if (!result.fold.exact) record.notes.emplace_back("approximate: some ranks stand for others");
   if (!result.fits) {
-    record.why = fmt::format("{} of memory needed on the fullest rank, {} there",
-                             to_text(Bytes(record.memory_peak)),
-                             to_text(Bytes(record.memory_capacity)));
+    record.why =
+        fmt::format("{} of memory needed on the fullest rank, {} there",
+                    to_text(Bytes(record.memory_peak)), to_text(Bytes(record.memory_capacity)));
     if (!result.remedies.empty()) record.hint = result.remedies.front().change;
   }
 }
@@ -158,8 +158,8 @@ StudyRecord Evaluator::evaluate(std::int64_t index, const scenario::Candidate& c
   }
   if (const auto* large = std::get_if<training::TooLarge>(&outcome)) {
     record.verdict = Verdict::too_large;
-    record.why = fmt::format("{} ranks would be simulated one by one; {} is the most",
-                             large->ranks, large->most);
+    record.why = fmt::format("{} ranks would be simulated one by one; {} is the most", large->ranks,
+                             large->most);
     return record;
   }
   take_result(std::get<training::Result>(outcome), record);

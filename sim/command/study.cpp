@@ -34,7 +34,8 @@ std::uint64_t identity(const scenario::Study& study, const Common& common) {
   const auto add_file = [&](const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     const std::string bytes = read_stream(stream, std::size_t{1} << 30);
-    hash = analysis::text_hash(fmt::format("{} {}\n", file.filename().string(), bytes.size()), hash);
+    hash =
+        analysis::text_hash(fmt::format("{} {}\n", file.filename().string(), bytes.size()), hash);
     hash = analysis::text_hash(bytes, hash);
   };
   add_file(study.file);
@@ -71,8 +72,8 @@ Options options_of(const po::variables_map& values, const std::filesystem::path&
 
 // What earlier processes finished. Reports what stands in the way.
 std::optional<analysis::LogContents> earlier(const Options& options,
-                                             const std::filesystem::path& logs,
-                                             std::uint64_t study, Diagnostics& diagnostics) {
+                                             const std::filesystem::path& logs, std::uint64_t study,
+                                             Diagnostics& diagnostics) {
   const auto files = analysis::log_files(logs);
   if (options.restarts) {
     std::error_code error;
@@ -88,10 +89,11 @@ std::optional<analysis::LogContents> earlier(const Options& options,
   }
   auto contents = analysis::read_logs(logs, study);
   for (const std::string& file : contents.foreign) {
-    diagnostics.error({file, 0, 0, 1}, "the log of another study",
-                      "the study, its base, the catalog, an option or the program changed since, so "
-                      "its results cannot be mixed with new ones",
-                      "--restart begins again, --out writes elsewhere");
+    diagnostics.error(
+        {file, 0, 0, 1}, "the log of another study",
+        "the study, its base, the catalog, an option or the program changed since, so "
+        "its results cannot be mixed with new ones",
+        "--restart begins again, --out writes elsewhere");
   }
   if (contents.damaged_lines > 0) {
     diagnostics.warning(place, fmt::format("{} records are not whole; they are made again",
@@ -116,12 +118,10 @@ void evaluate(const Options& options, analysis::StudyResult& result,
   // Threads go to candidates where there are enough, else to the plans of each.
   const bool are_few = open.size() < static_cast<std::size_t>(options.threads);
   const Evaluator evaluator(result.study, options.common.overrides, are_few ? options.threads : 1);
-  Progress progress("candidates", static_cast<std::int64_t>(open.size()),
-                    options.common.is_quiet);
+  Progress progress("candidates", static_cast<std::int64_t>(open.size()), options.common.is_quiet);
   parallel_for(open.size(), are_few ? 1 : options.threads, [&](std::size_t n) {
     const std::size_t i = open[n];
-    result.records[i] =
-        evaluator.evaluate(static_cast<std::int64_t>(i), result.candidates[i]);
+    result.records[i] = evaluator.evaluate(static_cast<std::int64_t>(i), result.candidates[i]);
     if (log) log->append(result.records[i]);
     progress.advance();
   });
@@ -186,13 +186,14 @@ int study(const std::vector<std::string>& arguments) {
   auto study = scenario::read_study(file, diagnostics);
   std::optional<scenario::Value> base;
   if (study) {
-    base = scenario::read_document(study->base, {study->base.generic_string(), 0, 0, 1},
-                                   diagnostics);
+    base =
+        scenario::read_document(study->base, {study->base.generic_string(), 0, 0, 1}, diagnostics);
   }
   std::optional<scenario::Grid> grid;
   if (base) grid = scenario::grid(*study, *base, diagnostics);
   if (grid && grid->candidates.empty()) {
-    diagnostics.error({file.generic_string(), 0, 0, 1}, "no candidate: the filters let none through");
+    diagnostics.error({file.generic_string(), 0, 0, 1},
+                      "no candidate: the filters let none through");
   }
   if (report(diagnostics, chosen.common) || !grid) return exit_wrong_input;
   result.study = std::move(*study);

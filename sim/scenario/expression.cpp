@@ -83,8 +83,8 @@ class Parser {
       steps.push_back({'#', number, ""});
     } else if (is_letter(c)) {
       const std::size_t begin = at_;
-      while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) ||
-                                    text_[at_] == '.')) {
+      while (at_ < text_.size() &&
+             (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) {
         ++at_;
       }
       steps.push_back({'@', 0, text_.substr(begin, at_ - begin)});

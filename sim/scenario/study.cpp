@@ -28,8 +28,8 @@ Kind<double> money_per(std::vector<std::pair<std::string, double>> units) {
             std::vector<std::string> names;
             for (const auto& [unit, amount] : units) {
               names.push_back("USD" + unit);
-              const auto number = value.kind == Value::Kind::text ? number_text(value.text)
-                                                                  : std::nullopt;
+              const auto number =
+                  value.kind == Value::Kind::text ? number_text(value.text) : std::nullopt;
               if (number && number->unit == names.back() && number->number >= 0) {
                 return number->number / amount;
               }
@@ -79,21 +79,22 @@ Section<Prices> prices_table() {
       .optional("network", sourced("for each device, bought", measure(Dimension::money)),
                 &Prices::network, "switches and cables for each device")
       .optional("energy",
-                sourced("of energy", money_per({{"/kWh", joules_per_kwh},
-                                                {"/MWh", 1000 * joules_per_kwh}})),
+                sourced("of energy",
+                        money_per({{"/kWh", joules_per_kwh}, {"/MWh", 1000 * joules_per_kwh}})),
                 &Prices::energy, "of what is bought; rents include it")
       .optional("pue", sourced("facility power : machine power", number(1, 10)), &Prices::pue,
                 "power usage effectiveness")
       .optional("other_power", sourced("for each device", measure(Dimension::power)),
                 &Prices::other_power, "switches and storage, for each device")
-      .optional("life", measure(Dimension::time, Zero::refused),
-                [](Prices& prices, double value) { prices.life = Seconds(value); },
-                "over which a purchase is written off")
+      .optional(
+          "life", measure(Dimension::time, Zero::refused),
+          [](Prices& prices, double value) { prices.life = Seconds(value); },
+          "over which a purchase is written off")
       .check([](Reader& reader, const Value& section, const std::string& path, Prices& prices) {
         const auto is_bought = [](const Price& price) { return price.purchase.has_value(); };
-        const bool buys =
-            std::any_of(prices.hosts.begin(), prices.hosts.end(), is_bought) ||
-            std::any_of(prices.devices.begin(), prices.devices.end(), is_bought) || prices.network;
+        const bool buys = std::any_of(prices.hosts.begin(), prices.hosts.end(), is_bought) ||
+                          std::any_of(prices.devices.begin(), prices.devices.end(), is_bought) ||
+                          prices.network;
         if (buys && !prices.life) {
           reader.error(path, section.name_place(), fmt::format("no life in {}", path),
                        "a purchase becomes a cost of each hour only over so many of them",
@@ -139,8 +140,9 @@ Kind<Value> raw() {
 Kind<Limit> limit_kind() {
   Section<LimitDraft> table("a limit that candidates must keep");
   table
-      .required("quantity", measure_kind(),
-                [](LimitDraft& draft, Measure m) { draft.limit.measure = m; }, "what is limited")
+      .required(
+          "quantity", measure_kind(), [](LimitDraft& draft, Measure m) { draft.limit.measure = m; },
+          "what is limited")
       .optional("least", raw(), &LimitDraft::least, "at least so much")
       .optional("most", raw(), &LimitDraft::most, "at most so much")
       .check([](Reader& reader, const Value& section, const std::string& path, LimitDraft& draft) {
@@ -169,8 +171,7 @@ Kind<std::vector<T>> one_or_more(Kind<T> item) {
 
 Kind<Filter> filter_kind() {
   return {[] { return R"({"type":"string"})"; },
-          [](Reader& reader, const Value& value,
-             const std::string& path) -> std::optional<Filter> {
+          [](Reader& reader, const Value& value, const std::string& path) -> std::optional<Filter> {
             if (value.kind != Value::Kind::text) {
               report_shape(reader, value, path, "a comparison of numbers and fields");
               return std::nullopt;
@@ -206,8 +207,7 @@ Section<PlanSpace> search_table() {
       .optional("stages", degrees(), &PlanSpace::stages, "all that divide unless written")
       .optional("virtual_stages", degrees(), &PlanSpace::virtual_stages,
                 "of interleaved-1f1b; all that divide the layers unless written")
-      .optional("micro_batch", degrees(), &PlanSpace::micro_batch,
-                "powers of two unless written")
+      .optional("micro_batch", degrees(), &PlanSpace::micro_batch, "powers of two unless written")
       .optional("schedules", list(searched_schedule(), 1), &PlanSpace::schedules,
                 "1f1b and interleaved-1f1b unless written")
       .optional("recompute",
@@ -230,9 +230,9 @@ Section<PlanSpace> search_table() {
 Section<Study> study_table() {
   Section<Study> table("many scenarios, compared");
   table.optional("name", text(), &Study::name, "for people; that of the file unless written")
-      .required("base", text(),
-                [](Study& study, const std::string& base) { study.base = base; },
-                "the scenario that is changed, relative to this file")
+      .required(
+          "base", text(), [](Study& study, const std::string& base) { study.base = base; },
+          "the scenario that is changed, relative to this file")
       .optional("axes", axes_kind(), &Study::axes, "what changes; crossed with each other")
       .optional("filters", list(filter_kind()), &Study::filters,
                 "comparisons that every candidate must meet")
@@ -254,11 +254,11 @@ struct StudyFile {
 Section<StudyFile> file_table() {
   Section<StudyFile> table("a study of Maquette");
   table
-      .required("maquette", small_count(1, 1), [](StudyFile&, int) {},
-                "1, the version of the format")
-      .required("study", study_table().kind(),
-                [](StudyFile& file, Study study) { file.study = std::move(study); },
-                "what is studied");
+      .required(
+          "maquette", small_count(1, 1), [](StudyFile&, int) {}, "1, the version of the format")
+      .required(
+          "study", study_table().kind(),
+          [](StudyFile& file, Study study) { file.study = std::move(study); }, "what is studied");
   return table;
 }
 
@@ -266,8 +266,8 @@ void check_prices_are_there(Reader& reader, const Study& study) {
   const auto require = [&](Measure measure) {
     const MeasureTraits& t = traits(measure);
     if (t.needs_prices && !study.prices) {
-      reader.error("study.prices", reader.place("study"),
-                   fmt::format("{} without prices", t.key), "", "prices: {hosts: ..., life: ...}");
+      reader.error("study.prices", reader.place("study"), fmt::format("{} without prices", t.key),
+                   "", "prices: {hosts: ..., life: ...}");
     } else if (t.measure == Measure::tokens_per_mwh && (!study.prices || !study.prices->pue)) {
       reader.error("study.prices", reader.place("study"), fmt::format("{} without a pue", t.key),
                    "energy is that of the facility", "prices: {pue: {value: 1.2, source: ...}}");

@@ -30,40 +30,40 @@ Kind<Value> any_value() {
 }
 
 Kind<NumberText> number_with_unit() {
-  return {[] { return R"({"type":["number","string"]})"; },
-          [](Reader& reader, const Value& value,
-             const std::string& path) -> std::optional<NumberText> {
-            const auto found = value.kind == Value::Kind::text ? number_text(value.text)
-                                                               : std::nullopt;
-            if (!found) report_shape(reader, value, path, "a number, with its unit if it has one");
-            return found;
-          }};
+  return {
+      [] { return R"({"type":["number","string"]})"; },
+      [](Reader& reader, const Value& value, const std::string& path) -> std::optional<NumberText> {
+        const auto found = value.kind == Value::Kind::text ? number_text(value.text) : std::nullopt;
+        if (!found) report_shape(reader, value, path, "a number, with its unit if it has one");
+        return found;
+      }};
 }
 
 Kind<std::map<std::string, std::vector<std::string>>> condition_kind() {
   using Condition = std::map<std::string, std::vector<std::string>>;
-  return {[] { return R"({"type":"object"})"; },
-          [](Reader& reader, const Value& value,
-             const std::string& path) -> std::optional<Condition> {
-            if (value.kind != Value::Kind::map) {
-              report_shape(reader, value, path, "a map from fields to the values they may have");
-              return std::nullopt;
-            }
-            Condition result;
-            for (const Entry& entry : value.entries) {
-              const Value& allowed = entry.value;
-              std::vector<Value> items = allowed.items;
-              if (allowed.kind == Value::Kind::text) items = {allowed};
-              for (const Value& item : items) result[entry.key].push_back(item.text);
-              if (items.empty()) report_shape(reader, allowed, path, "a value or a list of them");
-            }
-            return result;
-          }};
+  return {
+      [] { return R"({"type":"object"})"; },
+      [](Reader& reader, const Value& value, const std::string& path) -> std::optional<Condition> {
+        if (value.kind != Value::Kind::map) {
+          report_shape(reader, value, path, "a map from fields to the values they may have");
+          return std::nullopt;
+        }
+        Condition result;
+        for (const Entry& entry : value.entries) {
+          const Value& allowed = entry.value;
+          std::vector<Value> items = allowed.items;
+          if (allowed.kind == Value::Kind::text) items = {allowed};
+          for (const Value& item : items) result[entry.key].push_back(item.text);
+          if (items.empty()) report_shape(reader, allowed, path, "a value or a list of them");
+        }
+        return result;
+      }};
 }
 
 // As it is written after --set: plain where YAML reads that as one text.
 std::string written(const Value& value) {
-  const bool is_plain = value.kind == Value::Kind::text && !value.is_quoted && !value.text.empty() &&
+  const bool is_plain = value.kind == Value::Kind::text && !value.is_quoted &&
+                        !value.text.empty() &&
                         value.text.find_first_of("{}[],:#&*!|>'\"%@`\\\n") == std::string::npos;
   return is_plain ? value.text : json_of(value);
 }
@@ -105,9 +105,9 @@ Section<RangeDraft> range_table(bool is_log) {
     } else if (range.count.has_value() ==
                (is_log ? range.factor.has_value() : range.step.has_value())) {
       fail(fmt::format("{} needs either count or {}", path, is_log ? "factor" : "step"), "");
-    } else if (range.step && (range.step->number <= 0 ||
-                              (range.to.number - range.from.number) / range.step->number >
-                                  values_of_axis_max)) {
+    } else if (range.step &&
+               (range.step->number <= 0 ||
+                (range.to.number - range.from.number) / range.step->number > values_of_axis_max)) {
       fail(fmt::format("the step of {} gives more than {} values", path, values_of_axis_max), "");
     }
   });
@@ -147,11 +147,11 @@ bool take_zip(Reader& reader, const Value& section, const std::string& path,
               const std::vector<Axis>& parts, Axis& axis) {
   for (const Axis& part : parts) {
     if (part.values.size() != parts.front().values.size()) {
-      reader.error(path, section.name_place(),
-                   fmt::format("{} values of {} beside {} of {}", part.values.size(),
-                               part.paths.front(), parts.front().values.size(),
-                               parts.front().paths.front()),
-                   "zipped fields change together, so they have equally many values");
+      reader.error(
+          path, section.name_place(),
+          fmt::format("{} values of {} beside {} of {}", part.values.size(), part.paths.front(),
+                      parts.front().values.size(), parts.front().paths.front()),
+          "zipped fields change together, so they have equally many values");
       return false;
     }
     axis.paths.insert(axis.paths.end(), part.paths.begin(), part.paths.end());
@@ -203,12 +203,12 @@ Section<AxisDraft> axis_table(bool may_zip);
 
 Kind<Axis> axis_kind(bool may_zip) {
   const auto table = std::make_shared<const Section<AxisDraft>>(axis_table(may_zip));
-  return {[table] { return table->schema(); },
-          [table](Reader& reader, const Value& value,
-                  const std::string& path) -> std::optional<Axis> {
-            const auto draft = table->whole(reader, value, path);
-            return draft ? axis_of(reader, value, path, *draft) : std::nullopt;
-          }};
+  return {
+      [table] { return table->schema(); },
+      [table](Reader& reader, const Value& value, const std::string& path) -> std::optional<Axis> {
+        const auto draft = table->whole(reader, value, path);
+        return draft ? axis_of(reader, value, path, *draft) : std::nullopt;
+      }};
 }
 
 Section<AxisDraft> axis_table(bool may_zip) {
@@ -232,8 +232,7 @@ Section<AxisDraft> axis_table(bool may_zip) {
 
 std::optional<NumberText> number_text(const std::string& text) {
   NumberText result;
-  const auto [end, status] =
-      std::from_chars(text.data(), text.data() + text.size(), result.number);
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), result.number);
   if (status != std::errc()) return std::nullopt;
   const auto length = static_cast<std::size_t>(end - text.data());
   if (length == text.size()) return result;

@@ -102,10 +102,10 @@ class Walker {
       };
       const auto is_met = holds(filter.comparison, field);
       if (!is_met) {
-        diagnostics_.error(filter.place,
-                           fmt::format("'{}' has no answer for every point of the grid",
-                                       filter.comparison.text),
-                           "a field in it has no plain number there, or something is divided by 0");
+        diagnostics_.error(
+            filter.place,
+            fmt::format("'{}' has no answer for every point of the grid", filter.comparison.text),
+            "a field in it has no plain number there, or something is divided by 0");
         return;
       }
       if (!*is_met) {

@@ -80,8 +80,8 @@ class Space {
   }
   void over_schedules() {
     using plan::ScheduleKind;
-    for (const ScheduleKind kind : or_else(
-             space_.schedules, {ScheduleKind::one_f_one_b, ScheduleKind::interleaved})) {
+    for (const ScheduleKind kind :
+         or_else(space_.schedules, {ScheduleKind::one_f_one_b, ScheduleKind::interleaved})) {
       // With one stage all orders are the same.
       if (plan_.stages == 1 && kind != ScheduleKind::one_f_one_b) continue;
       plan_.schedule = kind;
@@ -99,8 +99,7 @@ class Space {
       for (const Recompute recompute :
            or_else(space_.recompute, {Recompute::none, Recompute::selective, Recompute::full})) {
         plan_.recompute = recompute;
-        for (const plan::Sharding sharding :
-             or_else(space_.sharding, {job_.plan.sharding})) {
+        for (const plan::Sharding sharding : or_else(space_.sharding, {job_.plan.sharding})) {
           plan_.sharding = sharding;
           if (plan::problems(plan_, dnn_, job_.plan.ranks()).empty()) plans_.push_back(plan_);
         }
@@ -117,8 +116,7 @@ class Space {
 
 // On the device with most memory: what does not fit there fits nowhere.
 bool may_fit(const Job& job, const plan::Plan& plan, Bytes capacity) {
-  const auto stages =
-      plan::memory_of_stages(plan, std::get<dnn::Transformer>(job.dnn), job.stack);
+  const auto stages = plan::memory_of_stages(plan, std::get<dnn::Transformer>(job.dnn), job.stack);
   return std::all_of(stages.begin(), stages.end(),
                      [&](const auto& memory) { return memory.peak() <= capacity; });
 }

@@ -184,11 +184,13 @@ TEST_CASE("bench: records read back, and changes are found with their size") {
   after.entries.pop_back();
   before.entries.pop_back();
   CHECK(compare(before, after, {}).is_regression());
-  CHECK_FALSE(compare(before, after, {.by_quantity = {{"iteration time [s]", 0.06}}}).is_regression());
+  CHECK_FALSE(
+      compare(before, after, {.by_quantity = {{"iteration time [s]", 0.06}}}).is_regression());
   CHECK(compare(before, after, {.usual = 0.04}).is_regression());
   // Two scenarios of 1 s that take 3 s: + 50 %.
   after.entries[1].cpu_time_s = 2;
   CHECK(compare(before, after, {.usual = 1, .cpu_time = 0.4}).is_regression());
   CHECK_FALSE(compare(before, after, {.usual = 1, .cpu_time = 0.6}).is_regression());
-  CHECK_THROWS_WITH(read_bench("maquette bench 1\nscenario\ta\nx\ty\n"), "line 3: 'y' is no number");
+  CHECK_THROWS_WITH(read_bench("maquette bench 1\nscenario\ta\nx\ty\n"),
+                    "line 3: 'y' is no number");
 }

@@ -1,7 +1,8 @@
 // Bounds hold, so a search finds what simulating every plan would.
+#include "sim/training/search.h"
+
 #include <algorithm>
 
-#include "sim/training/search.h"
 #include "tests/scenarios/run_scenario.h"
 
 using namespace sim;
@@ -36,8 +37,8 @@ TEST_CASE("lower bound: 1F1B, 4 stages, 8 micro-batches of 1 ms + 2 ms -> 33 ms"
 
 TEST_CASE("search: exactly the plans that simulating all of them finds best") {
   // Tight enough on memory that some plans do not fit.
-  const Loaded one = load("scenarios/quickstart.yaml", {{"cluster.hosts.0.count", "2"},
-                                                        {"training.global_batch", "32"}});
+  const Loaded one = load("scenarios/quickstart.yaml",
+                          {{"cluster.hosts.0.count", "2"}, {"training.global_batch", "32"}});
   const training::Job& job = one.loaded.job;
   training::PlanSpace space;
   space.micro_batch = {1, 2};
@@ -83,13 +84,13 @@ TEST_CASE("search: what it prints gives the same time as a scenario") {
   REQUIRE(found.best.size() == 3);
   for (const auto& best : found.best) {
     std::istringstream words(training::overrides_text(best.plan));
-    std::vector<scenario::Override> overrides = {{"stragglers", "[]"},
-                                                 {"plan.pipeline", "{}"}};
+    std::vector<scenario::Override> overrides = {{"stragglers", "[]"}, {"plan.pipeline", "{}"}};
     for (std::string word; words >> word;) {
       const auto equals = word.find('=');
       overrides.push_back({word.substr(0, equals), word.substr(equals + 1)});
     }
-    CHECK(run_scenario(repository() / "scenarios/quickstart.yaml", overrides)
-              .result.iteration_ps() == best.iteration_ps);
+    CHECK(
+        run_scenario(repository() / "scenarios/quickstart.yaml", overrides).result.iteration_ps() ==
+        best.iteration_ps);
   }
 }

@@ -2,8 +2,8 @@
 
     python3 tests/scenarios/study_kill.py MAQUETTE STUDY KILLS
 
-Every kill is a SIGKILL at a moment drawn over the length of an undisturbed run. A study that ends
-before its kill begins again in an empty folder, so the kills always hit one that runs.
+Every kill is a SIGKILL, most of them soon after a candidate was finished. A study that ends before
+its kill begins again in an empty folder, so the kills always hit one that runs.
 """
 
 import pathlib
@@ -43,8 +43,14 @@ def main(program, study, kills):
         kept = 0
         while killed < kills:
             process = run(program, study, out, "--resume", "--threads", draw.choice("12"))
+            # Reading the input takes most of a run of this size, so most kills wait for a record.
+            patience = time.monotonic() + 10 * length
+            waits = draw.random() < 0.9
+            while (waits and process.poll() is None and records(out) <= kept
+                   and time.monotonic() < patience):
+                time.sleep(0.001)
             try:
-                process.wait(timeout=draw.uniform(0, length))
+                process.wait(timeout=draw.uniform(0, length / 50))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -1,11 +1,12 @@
 // Studies as they are read: axes, conditions, filters, and what is said of wrong ones.
+#include "sim/scenario/study.h"
+
 #include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "sim/scenario/document.h"
-#include "sim/scenario/study.h"
 
 using namespace sim;
 using namespace sim::scenario;
@@ -36,7 +37,8 @@ struct Reading {
 
 Reading read(const std::string& parts) {
   const Folder folder;
-  folder.write("s.yaml", "maquette: 1\nstudy:\n  base: base.yaml\n  objective: iteration-time\n" + parts);
+  folder.write("s.yaml",
+               "maquette: 1\nstudy:\n  base: base.yaml\n  objective: iteration-time\n" + parts);
   Diagnostics diagnostics;
   Reading reading;
   const auto study = read_study(folder / "s.yaml", diagnostics);
@@ -64,13 +66,15 @@ std::vector<std::string> lines(const Reading& reading) {
 }  // namespace
 
 TEST_CASE("study: the last axis changes fastest") {
-  CHECK(lines(read("  axes:\n    - {path: a, values: [1, 2]}\n    - {path: b.c, values: [x, y]}\n")) ==
+  CHECK(lines(read(
+            "  axes:\n    - {path: a, values: [1, 2]}\n    - {path: b.c, values: [x, y]}\n")) ==
         std::vector<std::string>{"a=1 b.c=x ", "a=1 b.c=y ", "a=2 b.c=x ", "a=2 b.c=y "});
 }
 
 TEST_CASE("study: ranges reach their end, with units and at equal ratios") {
-  CHECK(lines(read("  axes:\n    - {path: a, range: {from: 0.1 us, to: 0.3 us, step: 0.1 us}}\n")) ==
-        std::vector<std::string>{"a=0.1 us ", "a=0.2 us ", "a=0.3 us "});
+  CHECK(
+      lines(read("  axes:\n    - {path: a, range: {from: 0.1 us, to: 0.3 us, step: 0.1 us}}\n")) ==
+      std::vector<std::string>{"a=0.1 us ", "a=0.2 us ", "a=0.3 us "});
   CHECK(lines(read("  axes:\n    - {path: a, range: {from: 1, to: 2, count: 3}}\n")) ==
         std::vector<std::string>{"a=1 ", "a=1.5 ", "a=2 "});
   CHECK(lines(read("  axes:\n    - {path: a, log_range: {from: 1, to: 20, factor: 4}}\n")) ==
@@ -84,14 +88,16 @@ TEST_CASE("study: zipped axes go together, conditional ones come and go") {
   CHECK(lines(read("  axes:\n    - zip:\n        - {path: a, values: [1, 2]}\n"
                    "        - {path: b, values: [x, {k: v}]}\n")) ==
         std::vector<std::string>{"a=1 b=x ", "a=2 b={\"k\":\"v\"} "});
-  CHECK(lines(read("  axes:\n    - {path: a, values: [p, q]}\n"
-                   "    - {path: b, values: [1, 2], when: {a: q, plan.recompute: [none, full]}}\n")) ==
+  CHECK(lines(read(
+            "  axes:\n    - {path: a, values: [p, q]}\n"
+            "    - {path: b, values: [1, 2], when: {a: q, plan.recompute: [none, full]}}\n")) ==
         std::vector<std::string>{"a=p ", "a=q b=1 ", "a=q b=2 "});
 }
 
 TEST_CASE("study: filters count what they leave out, and know the base") {
-  const Reading reading =
-      read("  axes:\n    - {path: a, values: [1, 2, 3, 4]}\n  filters: [a * plan.tensor <= (2 + 10) / 2]\n");
+  const Reading reading = read(
+      "  axes:\n    - {path: a, values: [1, 2, 3, 4]}\n  filters: [a * plan.tensor <= (2 + 10) / "
+      "2]\n");
   CHECK(lines(reading) == std::vector<std::string>{"a=1 ", "a=2 ", "a=3 "});
   CHECK(reading.grid->filtered == 1);
   CHECK(lines(read("  axes: [{path: a, values: [6, 8, 9]}]\n  filters: [a % 3 == 0, a != 9]\n")) ==
