@@ -1,7 +1,11 @@
 // Bounds hold, so a search finds what simulating every plan would.
+#include "sim/scenario/document.h"
+#include "sim/scenario/study.h"
 #include "sim/training/search.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "tests/scenarios/run_scenario.h"
 
@@ -93,4 +97,32 @@ TEST_CASE("search: what it prints gives the same time as a scenario") {
         run_scenario(repository() / "scenarios/quickstart.yaml", overrides).result.iteration_ps() ==
         best.iteration_ps);
   }
+}
+
+TEST_CASE("README: the study that it shows can be read, and has the candidates that one counts") {
+  std::ifstream file(repository() / "README.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string readme = text.str();
+  const std::size_t begin = readme.find("maquette: 1\nstudy:");
+  REQUIRE(begin != std::string::npos);
+  std::string study = readme.substr(begin, readme.find("```", begin) - begin);
+  const std::string base = "../quickstart.yaml";
+  study.replace(study.find(base), base.size(),
+                (repository() / "scenarios/quickstart.yaml").string());
+  const auto path = std::filesystem::temp_directory_path() / "maquette-readme-study.yaml";
+  std::ofstream(path) << study;
+  Diagnostics diagnostics;
+  const auto read = scenario::read_study(path, diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(read);
+  const auto root = scenario::read_document(read->base, {}, diagnostics);
+  const auto grid = scenario::grid(*read, *root, diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(grid);
+  // 2 (recompute) x 3 (1, 2, 4) x 2 (zipped) = 12 for each of tensor 1 and 2, and of 4 and 8 with
+  // micro-batches 1 to 3, of which 8 x 3 is filtered out; the base writes a micro-batch.
+  CHECK(grid->candidates.size() == 12 * (1 + 1 + 3 + 2));
+  CHECK(grid->filtered == 12);
+  std::filesystem::remove(path);
 }
