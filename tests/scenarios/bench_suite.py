@@ -1,4 +1,4 @@
-"""Records a suite twice, then with a change: equal records compare as equal, the change exits with 4.
+"""Records a suite twice, and with a change: equal records compare as equal, a change exits with 4.
 
     python3 tests/scenarios/bench_suite.py MAQUETTE SUITE
 """
