@@ -24,6 +24,8 @@ const std::map<std::string, Command>& commands() {
       {"check", {sim::command::check, "read a scenario, size its memory, list rank groups"}},
       {"catalog", {sim::command::list_catalog, "what can be named in a scenario; its JSON Schema"}},
       {"profile", {sim::command::profile, "show or fit timing profiles"}},
+      {"study", {sim::command::study, "simulate many scenarios and compare them"}},
+      {"bench", {sim::command::bench, "record predictions of a suite; compare two records"}},
       {"validate", {sim::command::validate, "predict measured runs and report the error"}},
   };
   return all;

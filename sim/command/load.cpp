@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+
 #include "sim/command/options.h"
 
 namespace sim::command {
@@ -20,12 +23,35 @@ profiles::Precision precision_of(const std::string& name) {
   return profiles::Precision::bf16;
 }
 
+// All that a profile is made of.
+std::string key_of(const std::filesystem::path& file, const profiles::DeviceType& device) {
+  std::string peaks;
+  for (const auto& [precision, peak] : device.peak) {
+    peaks += fmt::format(" {} {}", static_cast<int>(precision), peak.value());
+  }
+  return fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {}{}", file.string(), device.name,
+                     device.full_name, device.source, device.memory.value(),
+                     device.memory_rate.value(), device.multiprocessors, device.l2.value(),
+                     device.power_watts, peaks);
+}
+
+// A study asks for few profiles, again and again, from several threads, which HDF5 does not bear.
+std::shared_ptr<const profiles::Profile> fitted_profile(const profiles::DeviceType& device) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const profiles::Profile>> known;
+  const auto file = catalog() / "devices" / device.profile;
+  const std::lock_guard lock(mutex);
+  auto& profile = known[key_of(file, device)];
+  if (!profile) profile = profiles::read_profile(file, device);
+  return profile;
+}
+
 std::shared_ptr<const profiles::Profile> profile_of(const profiles::DeviceType& device,
                                                     const Place& place, Diagnostics& diagnostics) {
   if (device.is_ideal) return profiles::ideal_profile(device);
   if (device.profile.empty()) return profiles::datasheet_profile(device);
   try {
-    return profiles::read_profile(catalog() / "devices" / device.profile, device);
+    return fitted_profile(device);
   } catch (const profiles::ProfileError& error) {
     diagnostics.error(place, error.message, error.why, error.hint);
     return nullptr;

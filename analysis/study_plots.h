@@ -1,0 +1,20 @@
+// Drawings of a study, as SVG that needs nothing else.
+#pragma once
+
+#include <string>
+
+#include "analysis/study_result.h"
+
+namespace analysis {
+
+// Text for HTML and SVG: no character of it is markup.
+std::string escaped_html(const std::string& text);
+
+// The first two objectives of every acceptable candidate, the front joined. Empty: one objective.
+std::string pareto_plot(const StudyResult& result);
+// The first objective over two axes, the best over all others. Empty: fewer than two axes.
+std::string heat_map(const StudyResult& result);
+// Where the time of the best candidates goes.
+std::string time_bars(const StudyResult& result);
+
+}  // namespace analysis

@@ -1,0 +1,209 @@
+// maquette study: many scenarios, compared.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <thread>
+
+#include "analysis/file.h"
+#include "analysis/json.h"
+#include "analysis/study_log.h"
+#include "analysis/study_result.h"
+#include "sim/base/parallel.h"
+#include "sim/base/read_stream.h"
+#include "sim/command/candidate.h"
+#include "sim/command/options.h"
+#include "sim/command/progress.h"
+#include "sim/scenario/document.h"
+
+namespace sim::command {
+
+namespace po = boost::program_options;
+
+namespace {
+
+struct Options {
+  Common common;
+  std::filesystem::path out;  // empty: no files
+  int threads = 1;
+  bool resumes = false, restarts = false;
+};
+
+// All that decides the results: study, base, options, catalog and this program.
+std::uint64_t identity(const scenario::Study& study, const Common& common) {
+  std::uint64_t hash = analysis::text_hash("");
+  const auto add_file = [&](const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    const std::string bytes = read_stream(stream, std::size_t{1} << 30);
+    hash =
+        analysis::text_hash(fmt::format("{} {}\n", file.filename().string(), bytes.size()), hash);
+    hash = analysis::text_hash(bytes, hash);
+  };
+  add_file(study.file);
+  add_file(study.base);
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(catalog(), error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) add_file(file);
+  add_file("/proc/self/exe");
+  for (const scenario::Override& one : common.overrides) {
+    hash = analysis::text_hash(one.path + "=" + one.value + "\n", hash);
+  }
+  return hash;
+}
+
+Options options_of(const po::variables_map& values, const std::filesystem::path& file) {
+  Options options;
+  options.common = read_common(values);
+  options.threads = values["threads"].as<int>();
+  options.resumes = values["resume"].as<bool>();
+  options.restarts = values["restart"].as<bool>();
+  if (options.threads < 1) throw UsageError{"--threads is less than 1", "leave it out for all"};
+  if (options.resumes && options.restarts) {
+    throw UsageError{"--resume beside --restart", "one goes on, the other begins again"};
+  }
+  if (values["no-files"].as<bool>()) return options;
+  options.out = values.count("out") ? std::filesystem::path(values["out"].as<std::string>())
+                                    : std::filesystem::path("out") / file.stem();
+  return options;
+}
+
+// What earlier processes finished. Reports what stands in the way.
+std::optional<analysis::LogContents> earlier(const Options& options,
+                                             const std::filesystem::path& logs, std::uint64_t study,
+                                             Diagnostics& diagnostics) {
+  const auto files = analysis::log_files(logs);
+  if (options.restarts) {
+    std::error_code error;
+    for (const auto& file : files) std::filesystem::remove(file, error);
+    return analysis::LogContents{};
+  }
+  if (files.empty()) return analysis::LogContents{};
+  const Place place = {logs.generic_string(), 0, 0, 1};
+  if (!options.resumes) {
+    diagnostics.error(place, "logs of an earlier run", "",
+                      "--resume goes on from them, --restart removes them, --out writes elsewhere");
+    return std::nullopt;
+  }
+  auto contents = analysis::read_logs(logs, study);
+  for (const std::string& file : contents.foreign) {
+    diagnostics.error(
+        {file, 0, 0, 1}, "the log of another study",
+        "the study, its base, the catalog, an option or the program changed since, so "
+        "its results cannot be mixed with new ones",
+        "--restart begins again, --out writes elsewhere");
+  }
+  if (contents.damaged_lines > 0) {
+    diagnostics.warning(place, fmt::format("{} records are not whole; they are made again",
+                                           contents.damaged_lines));
+  }
+  if (!contents.foreign.empty()) return std::nullopt;
+  return contents;
+}
+
+void evaluate(const Options& options, analysis::StudyResult& result,
+              std::map<std::int64_t, analysis::StudyRecord> known, analysis::StudyLog* log) {
+  result.records.resize(result.candidates.size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < result.candidates.size(); ++i) {
+    const auto found = known.find(static_cast<std::int64_t>(i));
+    if (found == known.end()) {
+      open.push_back(i);
+    } else {
+      result.records[i] = std::move(found->second);
+    }
+  }
+  // Threads go to candidates where there are enough, else to the plans of each.
+  const bool are_few = open.size() < static_cast<std::size_t>(options.threads);
+  const Evaluator evaluator(result.study, options.common.overrides, are_few ? options.threads : 1);
+  Progress progress("candidates", static_cast<std::int64_t>(open.size()), options.common.is_quiet);
+  parallel_for(open.size(), are_few ? 1 : options.threads, [&](std::size_t n) {
+    const std::size_t i = open[n];
+    result.records[i] = evaluator.evaluate(static_cast<std::int64_t>(i), result.candidates[i]);
+    if (log) log->append(result.records[i]);
+    progress.advance();
+  });
+}
+
+void write_files(const analysis::StudyResult& result, const std::filesystem::path& folder) {
+  analysis::write_whole(folder / "study.csv", analysis::study_csv(result));
+  analysis::write_whole(folder / "study.json", analysis::study_json(result) + "\n");
+  analysis::write_whole(folder / "study.h5", analysis::study_file(result));
+  analysis::write_whole(folder / "report.html", analysis::study_html(result));
+}
+
+int failed(const std::exception& problem, const Common& common) {
+  Diagnostics diagnostics;
+  diagnostics.error({}, problem.what());
+  report(diagnostics, common);
+  return exit_wrong_input;
+}
+
+int run_study(const Options& options, analysis::StudyResult result) {
+  Diagnostics diagnostics;
+  std::optional<analysis::StudyLog> log;
+  analysis::LogContents known;
+  if (!options.out.empty()) {
+    const std::uint64_t study = identity(result.study, options.common);
+    const auto logs = options.out / "logs";
+    auto found = earlier(options, logs, study, diagnostics);
+    if (report(diagnostics, options.common) || !found) return exit_wrong_input;
+    known = std::move(*found);
+    log.emplace(logs, study);
+  }
+  evaluate(options, result, std::move(known.records), log ? &*log : nullptr);
+  if (log) write_files(result, options.out);
+  fmt::print("{}", options.common.is_json ? analysis::study_json(result) + "\n"
+                                          : analysis::study_text(result));
+  return analysis::ranking(result).empty() ? exit_cannot_proceed : exit_fine;
+}
+
+}  // namespace
+
+int study(const std::vector<std::string>& arguments) {
+  po::options_description options("options");
+  add_common(options);
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.add_options()("out", po::value<std::string>()->value_name("DIR"),
+                        "where results and logs go (default: out/<study>)");
+  options.add_options()("no-files", po::bool_switch(), "write no files, so nothing to resume from");
+  options.add_options()("threads", po::value<int>()->default_value(cores)->value_name("N"),
+                        "candidates that are simulated at once");
+  options.add_options()("resume", po::bool_switch(), "go on from the logs of an earlier run");
+  options.add_options()("restart", po::bool_switch(), "remove the logs of an earlier run first");
+  const auto values = parse({"maquette study STUDY [options]",
+                             "Simulates every candidate of a study, and prints which are the best "
+                             "and why others are out.",
+                             "maquette study scenarios/studies/plans.yaml", "study"},
+                            options, arguments);
+  if (!values) return exit_fine;
+  const std::filesystem::path file = (*values)["study"].as<std::vector<std::string>>().front();
+  const Options chosen = options_of(*values, file);
+  Diagnostics diagnostics;
+  analysis::StudyResult result;
+  auto study = scenario::read_study(file, diagnostics);
+  std::optional<scenario::Value> base;
+  if (study) {
+    base =
+        scenario::read_document(study->base, {study->base.generic_string(), 0, 0, 1}, diagnostics);
+  }
+  std::optional<scenario::Grid> grid;
+  if (base) grid = scenario::grid(*study, *base, diagnostics);
+  if (grid && grid->candidates.empty()) {
+    diagnostics.error({file.generic_string(), 0, 0, 1},
+                      "no candidate: the filters let none through");
+  }
+  if (report(diagnostics, chosen.common) || !grid) return exit_wrong_input;
+  result.study = std::move(*study);
+  result.candidates = std::move(grid->candidates);
+  result.filtered = grid->filtered;
+  try {
+    return run_study(chosen, std::move(result));
+  } catch (const std::runtime_error& problem) {
+    return failed(problem, chosen.common);
+  }
+}
+
+}  // namespace sim::command

@@ -1,0 +1,18 @@
+// The format of a study's axes.
+#pragma once
+
+#include "sim/scenario/section.h"
+#include "sim/scenario/study.h"
+
+namespace sim::scenario {
+
+Kind<std::vector<Axis>> axes_kind();
+
+// "8", "400 Gbit/s": the number and what follows it. Nothing where the text begins otherwise.
+struct NumberText {
+  double number = 0;
+  std::string unit;
+};
+std::optional<NumberText> number_text(const std::string& text);
+
+}  // namespace sim::scenario

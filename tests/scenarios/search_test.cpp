@@ -1,0 +1,128 @@
+// Bounds hold, so a search finds what simulating every plan would.
+#include "sim/scenario/document.h"
+#include "sim/scenario/study.h"
+#include "sim/training/search.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "tests/scenarios/run_scenario.h"
+
+using namespace sim;
+
+namespace {
+
+struct Loaded {
+  scenario::Scenario scenario;
+  command::LoadedJob loaded;
+};
+
+Loaded load(const std::string& file, const std::vector<scenario::Override>& overrides = {}) {
+  Diagnostics diagnostics;
+  const auto read =
+      scenario::read_scenario(repository() / file, overrides, command::catalog(), diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(read);
+  auto loaded = command::load(*read, diagnostics);
+  REQUIRE(loaded);
+  loaded->job.disturbances.clear();
+  return {*read, std::move(*loaded)};
+}
+
+}  // namespace
+
+TEST_CASE("lower bound: 1F1B, 4 stages, 8 micro-batches of 1 ms + 2 ms -> 33 ms") {
+  // The last stage waits 3 x 1 ms, computes 8 x 3 ms, and 3 x 2 ms remain after it.
+  const Loaded one = load("scenarios/worked/pipeline-1f1b.yaml");
+  training::LowerBound bound(one.loaded.job);
+  CHECK(bound.of(one.loaded.job.plan) == 33'000'000'000);
+}
+
+TEST_CASE("search: exactly the plans that simulating all of them finds best") {
+  // Tight enough on memory that some plans do not fit.
+  const Loaded one = load("scenarios/quickstart.yaml",
+                          {{"cluster.hosts.0.count", "2"}, {"training.global_batch", "32"}});
+  const training::Job& job = one.loaded.job;
+  training::PlanSpace space;
+  space.micro_batch = {1, 2};
+  space.virtual_stages = {2, 4};
+  space.top = 10;
+  const auto plans = training::plans_of(job, space);
+  training::LowerBound bound(job);
+  std::vector<std::pair<std::int64_t, std::size_t>> all;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    training::Job other = job;
+    other.plan = plans[i];
+    const auto outcome = training::simulate(other);
+    const auto* result = std::get_if<training::Result>(&outcome);
+    REQUIRE(result);
+    CAPTURE(training::overrides_text(plans[i]));
+    CHECK(bound.of(plans[i]) <= result->iteration_ps());
+    CHECK(bound.of(plans[i]) > 0);
+    if (result->fits) all.emplace_back(result->iteration_ps(), i);
+  }
+  std::sort(all.begin(), all.end());
+  for (const int threads : {1, 3}) {
+    const auto found = training::search(job, space, threads);
+    REQUIRE(found.best.size() == 10);
+    CHECK(found.plans == static_cast<std::int64_t>(plans.size()));
+    CHECK(found.fitting >= static_cast<std::int64_t>(all.size()));
+    CHECK(found.simulated < found.fitting);
+    for (std::size_t i = 0; i < found.best.size(); ++i) {
+      CAPTURE(i);
+      CHECK(found.best[i].iteration_ps == all[i].first);
+      CHECK(training::overrides_text(found.best[i].plan) ==
+            training::overrides_text(plans[all[i].second]));
+    }
+  }
+}
+
+TEST_CASE("search: what it prints gives the same time as a scenario") {
+  const Loaded one = load("scenarios/quickstart.yaml");
+  training::PlanSpace space;
+  space.tensor = {2};
+  space.stages = {2, 4};
+  space.top = 3;
+  const auto found = training::search(one.loaded.job, space, 2);
+  REQUIRE(found.best.size() == 3);
+  for (const auto& best : found.best) {
+    std::istringstream words(training::overrides_text(best.plan));
+    std::vector<scenario::Override> overrides = {{"stragglers", "[]"}, {"plan.pipeline", "{}"}};
+    for (std::string word; words >> word;) {
+      const auto equals = word.find('=');
+      overrides.push_back({word.substr(0, equals), word.substr(equals + 1)});
+    }
+    CHECK(
+        run_scenario(repository() / "scenarios/quickstart.yaml", overrides).result.iteration_ps() ==
+        best.iteration_ps);
+  }
+}
+
+TEST_CASE("README: the study that it shows can be read, and has the candidates that one counts") {
+  std::ifstream file(repository() / "README.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string readme = text.str();
+  const std::size_t begin = readme.find("maquette: 1\nstudy:");
+  REQUIRE(begin != std::string::npos);
+  std::string study = readme.substr(begin, readme.find("```", begin) - begin);
+  const std::string base = "../quickstart.yaml";
+  study.replace(study.find(base), base.size(),
+                (repository() / "scenarios/quickstart.yaml").string());
+  const auto path = std::filesystem::temp_directory_path() / "maquette-readme-study.yaml";
+  std::ofstream(path) << study;
+  Diagnostics diagnostics;
+  const auto read = scenario::read_study(path, diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(read);
+  const auto root = scenario::read_document(read->base, {}, diagnostics);
+  const auto grid = scenario::grid(*read, *root, diagnostics);
+  INFO(diagnostics.text());
+  REQUIRE(grid);
+  // 2 (recompute) x 3 (1, 2, 4) x 2 (zipped) = 12 for each of tensor 1 and 2, and of 4 and 8 with
+  // micro-batches 1 to 3, of which 8 x 3 is filtered out; the base writes a micro-batch.
+  CHECK(grid->candidates.size() == 12 * (1 + 1 + 3 + 2));
+  CHECK(grid->filtered == 12);
+  std::filesystem::remove(path);
+}
