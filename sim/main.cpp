@@ -22,7 +22,8 @@ const std::map<std::string, Command>& commands() {
       {"run", {sim::command::run, "simulate a scenario"}},
       {"check", {sim::command::check, "read a scenario, size its memory, list rank groups"}},
       {"catalog", {sim::command::list_catalog, "what can be named in a scenario; its JSON Schema"}},
-      {"profile", {sim::command::profile, "show or fit timing profiles"}},
+      {"calibrate", {sim::command::calibrate, "measure this machine: a profile of its own"}},
+      {"profile", {sim::command::profile, "show, fit, import or compare timing profiles"}},
       {"validate", {sim::command::validate, "predict measured runs and report the error"}},
   };
   return all;

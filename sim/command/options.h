@@ -16,6 +16,7 @@ enum ExitCode : int {
   exit_wrong_input = 1,
   exit_wrong_command_line = 2,
   exit_cannot_proceed = 3,
+  exit_regression = 4,
 };
 
 // A wrong command line: the message goes to stderr, with how to get help.
@@ -51,10 +52,14 @@ bool report(const Diagnostics& diagnostics, const Common& common);
 
 std::filesystem::path catalog();
 
+// Becomes another program of ours. Returns, with an exit code, only if it cannot.
+int become(const std::string& program, std::vector<std::string> arguments);
+
 int run(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
 int list_catalog(const std::vector<std::string>& arguments);
 int profile(const std::vector<std::string>& arguments);
+int calibrate(const std::vector<std::string>& arguments);
 int validate(const std::vector<std::string>& arguments);
 
 }  // namespace sim::command
