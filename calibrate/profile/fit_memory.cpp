@@ -43,6 +43,13 @@ MemoryCurve<double> fit_memory_curve(const std::vector<MemorySample>& chosen,
           new ceres::AutoDiffCostFunction<TimeError, 1, 5>(new TimeError{sample}),
           new ceres::SoftLOneLoss(0.05), logs.data());
     }
+    // Few samples leave some constants open: not more than a factor of 400 from where they start.
+    for (int i = 0; i < 4; ++i) {
+      const double start_log = logs[static_cast<std::size_t>(i)];
+      problem.SetParameterLowerBound(logs.data(), i, start_log - 6);
+      problem.SetParameterUpperBound(logs.data(), i, start_log + 6);
+    }
+    problem.SetParameterLowerBound(logs.data(), 4, std::log(0.3));
     problem.SetParameterUpperBound(logs.data(), 4, std::log(8.0));
     ceres::Solver::Options options;
     options.linear_solver_type = ceres::DENSE_QR;

@@ -159,6 +159,7 @@ CollectiveModel fit_collective(CollectiveKind kind, const std::map<double, Colle
                                                                 : 2U;
       if (index == band) here.push_back(residual);
     }
+    if (here.empty()) continue;
     reports.push_back(report_of(fmt::format("{} {}", name(kind), bands[band]),
                                 model.source + "; every second size left out", samples / 2, here));
   }
