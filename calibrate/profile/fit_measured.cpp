@@ -52,6 +52,15 @@ std::vector<Residual> cross_validated(const std::vector<Sample>& samples, Fit fi
   return residuals;
 }
 
+// [FLOP/s]. A little above the best that was seen: nothing may be predicted faster.
+double peak_of(const std::vector<GemmSample>& samples) {
+  double best = 0;
+  for (const GemmSample& sample : samples) {
+    best = std::max(best, sample.shape.flops() / sample.seconds);
+  }
+  return 1.05 * best;
+}
+
 void widen(Range& range, double value) {
   range.least = range.most == 0 ? value : std::min(range.least, value);
   range.most = std::max(range.most, value);
@@ -190,22 +199,19 @@ ProfileData fit_measured(const MeasuredDevice& device, Measurement measurement) 
   data.measured = device.measured;
   data.sources = {"samples of this machine, kept in the file"};
   const std::string source = "measured here";
-  double peak = 0, memory_rate = 0;
-  for (const GemmSample& sample : gemm_samples(measurement, "fp32 forward")) {
-    peak = std::max(peak, sample.shape.flops() / sample.seconds);
-  }
+  double memory_rate = 0;
   const auto memory = memory_samples(measurement);
   for (const MemorySample& sample : memory) {
     memory_rate = std::max(memory_rate, sample.bytes / sample.seconds);
   }
+  const double peak = peak_of(gemm_samples(measurement, "fp32 forward"));
   if (peak == 0)
     throw ProfileError{"no product of fp32 forward was measured", "", "measure longer"};
-  // A little above the best that was seen: nothing may be predicted faster.
-  const GemmHardware hardware{1.05 * peak, memory_rate, device.multiprocessors, 4};
   for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
     const std::string operation = fmt::format("fp32 {}", name(layout));
     const auto samples = gemm_samples(measurement, operation);
     if (samples.empty()) continue;
+    const GemmHardware hardware{peak_of(samples), memory_rate, device.multiprocessors, 4};
     GemmModel model =
         gemm_of(samples, Precision::fp32, hardware, "gemm " + operation, source, data.reports);
     if (layout == Layout::forward) {
@@ -217,7 +223,7 @@ ProfileData fit_measured(const MeasuredDevice& device, Measurement measurement) 
   data.memory = memory_of(memory, source, data.reports);
   const double memory_level = add_operators(data.memory, measurement, data.reports);
   collectives_of(measurement, source, memory_rate, data.collectives, data.reports);
-  add_assumptions(data, hardware.peak, memory_rate);
+  add_assumptions(data, peak, memory_rate);
   data.level_errors = {
       {"gemm", device.level_error, "drift and repeatability while measuring"},
       {"attention", 0.2, "assumed: not timed"},
