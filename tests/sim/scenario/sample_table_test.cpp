@@ -59,8 +59,8 @@ TEST_CASE("samples: product, stream and collective in base units; equal shapes j
 TEST_CASE("samples: a time without a unit, or of an unknown one, is refused") {
   CHECK(read("op,shape,time\nmemory copy,1 MiB,5\n").errors ==
         "samples.csv:1:10: error: unknown unit in the column 'time'\n"
-        "    op,shape,time\n"
-        "             ^~~~\n"
+        "op,shape,time\n"
+        "         ^~~~\n"
         "  why:  a time without its unit may be off by a factor of a thousand\n"
         "  hint: write 'time [us]', or [s], [ms], [ns]\n");
   CHECK(read("op,shape\n").errors.find("the first line does not name the columns") !=
@@ -70,8 +70,8 @@ TEST_CASE("samples: a time without a unit, or of an unknown one, is refused") {
 TEST_CASE("samples: zero and missing times, wrong shapes and unknown operations, by line") {
   CHECK(complaint("memory copy,1 MiB,0") ==
         "samples.csv:2:19: error: '0' is no time\n"
-        "    memory copy,1 MiB,0\n"
-        "                      ^\n"
+        "memory copy,1 MiB,0\n"
+        "                  ^\n"
         "  why:  a number above 0 is needed\n"
         "  hint: take the row out, or repeat the test\n");
   CHECK(complaint("memory copy,1 MiB,XXX.XX").find(":2:19: error: 'XXX.XX' is no time") !=
