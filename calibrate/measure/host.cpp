@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -117,6 +118,8 @@ HostOutcome measure_host(const HostSettings& settings, const std::function<bool(
     const std::vector<HostCase> cases = host_cases(team, arena);
     if (team.rank() != 0) return follow(team, cases);
     Settings harness{.budget = 60 * settings.minutes, .seed = settings.seed};
+    harness.rounds = settings.samples;
+    harness.extra_rounds = std::min(harness.extra_rounds, settings.samples - 1);
     harness.references = references(cases);
     const Machine machine{[&](std::size_t which, std::size_t executions) {
                             return run(team, cases[which], which, executions);

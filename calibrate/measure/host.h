@@ -13,6 +13,7 @@ namespace calibrate::measure {
 struct HostSettings {
   double minutes = 2;
   int ranks = 2, threads = 1;  // processes, which all run the same at once; threads of each
+  int samples = 5;             // of each shape, noisy ones get up to 3 more
   std::uint64_t seed = 1;
 };
 

@@ -28,7 +28,7 @@ namespace {
 
 struct Request {
   double minutes = 2;
-  int processes = 0, threads = 1;
+  int processes = 0, threads = 1, samples = 5;
   std::uint64_t seed = 1;
   std::filesystem::path output;
   bool is_quiet = false;
@@ -169,7 +169,7 @@ int calibrate_host(const Request& request) {
                                                           long{measuring::Team::ranks_most}));
   Progress progress(request);
   auto measured = measuring::measure_host(
-      {request.minutes, processes, request.threads, request.seed},
+      {request.minutes, processes, request.threads, request.samples, request.seed},
       [] { return is_interrupted != 0; }, [&](double done) { progress(done); });
   progress.end();
   judge(request, measured.outcome, measured.measurement);
@@ -236,6 +236,8 @@ int calibrate_here(const std::vector<std::string>& arguments) {
   options.add_options()("processes", po::value<int>()->default_value(0),
                         "processes that measure at once; 0: cores over threads");
   options.add_options()("threads", po::value<int>()->default_value(1), "threads of a process");
+  options.add_options()("samples", po::value<int>()->default_value(5),
+                        "batches of each shape; noisy ones get up to 3 more");
   options.add_options()("seed", po::value<std::uint64_t>()->default_value(1), "order of measuring");
   options.add_options()("quiet", po::bool_switch(), "print no progress and no warnings");
   const auto values =
@@ -246,15 +248,21 @@ int calibrate_here(const std::vector<std::string>& arguments) {
              "maquette calibrate --host --minutes 2 -o my-host.h5", "nothing", 0, 0},
             options, arguments);
   if (!values) return exit_fine;
-  Request request{(*values)["minutes"].as<double>(),  (*values)["processes"].as<int>(),
-                  (*values)["threads"].as<int>(),     (*values)["seed"].as<std::uint64_t>(),
-                  (*values)["out"].as<std::string>(), (*values)["quiet"].as<bool>()};
+  Request request;
+  request.minutes = (*values)["minutes"].as<double>();
+  request.processes = (*values)["processes"].as<int>();
+  request.threads = (*values)["threads"].as<int>();
+  request.samples = (*values)["samples"].as<int>();
+  request.seed = (*values)["seed"].as<std::uint64_t>();
+  request.output = (*values)["out"].as<std::string>();
+  request.is_quiet = (*values)["quiet"].as<bool>();
   if (!(request.minutes > 0 && request.minutes <= 24 * 60.0)) {
     throw UsageError{fmt::format("--minutes {}", request.minutes), "between 0 and 1440"};
   }
   if (request.processes < 0 || request.processes > 64 || request.threads < 1 ||
-      request.threads > 1024) {
-    throw UsageError{"--processes or --threads out of range", "at most 64 and 1024"};
+      request.threads > 1024 || request.samples < 1 || request.samples > 1000) {
+    throw UsageError{"--processes, --threads or --samples out of range",
+                     "at most 64, 1024 and 1000"};
   }
   if (request.output.extension() != ".h5") {
     throw UsageError{fmt::format("--out '{}' is no name of a profile", request.output.string()),
