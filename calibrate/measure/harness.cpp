@@ -82,7 +82,7 @@ class Run {
   std::vector<std::vector<double>> samples_;
   std::vector<std::size_t> executions_;
   std::vector<Reference> seen_;
-  double started_at_, references_at_ = -INFINITY;
+  double started_at_, references_at_ = -1e300;
   std::size_t done_ = 0;
   bool was_stopped_ = false;
 };

@@ -2,6 +2,7 @@
 #include "sim/command/calibrate_host.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -149,6 +150,32 @@ std::string host_yaml(const Request& request, const fitted::ProfileData& data, i
   return text;
 }
 
+// What was measured too briefly to be fitted is not lost.
+void keep_samples(const std::filesystem::path& file, const fitted::Measurement& measurement) {
+  std::ofstream out(file);
+  out << "op,shape,time [s]\n";
+  for (const fitted::MeasuredCase& one : measurement.cases) {
+    const bool is_collective = one.family == "collective";
+    const std::string op =
+        is_collective ? one.operation : fmt::format("{} {}", one.family, one.operation);
+    const std::string shape =
+        fmt::format("{}{}", fmt::join(one.shape, " x "), one.family == "gemm" ? "" : " B");
+    for (const double seconds : one.seconds) out << fmt::format("{},{},{}\n", op, shape, seconds);
+  }
+  fmt::print(stderr, "the samples are kept in {}\n", file.string());
+}
+
+fitted::ProfileData fit_or_keep(const Request& request, const fitted::MeasuredDevice& device,
+                                fitted::Measurement measurement) {
+  try {
+    return fitted::fit_measured(device, measurement);
+  } catch (const fitted::ProfileError&) {
+    std::filesystem::path samples = request.output;
+    keep_samples(samples.replace_extension(".samples.csv"), measurement);
+    throw;
+  }
+}
+
 void print_errors(const fitted::ProfileData& data) {
   fmt::print("{:<36}{:>8}{:>10}{:>9}{:>10}\n", "fit, on samples held out", "samples", "mean [%]",
              "p90 [%]", "bias [%]");
@@ -187,7 +214,7 @@ int calibrate_host(const Request& request) {
         return std::string("unknown");
       }());
   const double measured_for = progress.since_start();
-  const fitted::ProfileData data = fitted::fit_measured(device, std::move(measured.measurement));
+  const fitted::ProfileData data = fit_or_keep(request, device, std::move(measured.measurement));
   fitted::write_profile(request.output, data);
   std::filesystem::path host = request.output;
   host.replace_extension(".yaml");
