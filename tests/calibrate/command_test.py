@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT, PROGRAM = pathlib.Path(sys.argv[1]), sys.argv[2]
+ROOT, PROGRAM = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 sys.argv[1:] = []
 DEVICES = ROOT / "scenarios/catalog/devices"
 
