@@ -214,6 +214,39 @@ void level(Archive& archive, LevelError& value) {
   archive.text("source", value.source);
 }
 
+std::optional<Layout> layout_of(std::string_view text) {
+  for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
+    if (text == name(layout)) return layout;
+  }
+  return std::nullopt;
+}
+
+void layout(Archive& archive, LayoutModel& value) {
+  word(archive, "layout", value.layout, layout_of);
+  gemm(archive, value.model);
+}
+
+void fact(Archive& archive, Fact& value) {
+  archive.text("name", value.name);
+  archive.text("value", value.value);
+}
+
+void measured_case(Archive& archive, MeasuredCase& value) {
+  archive.text("family", value.family);
+  archive.text("operation", value.operation);
+  archive.numbers("shape", "1", value.shape);
+  archive.numbers("seconds", "s", value.seconds);
+}
+
+void measurement(Archive& archive, ProfileData& data) {
+  int schema = measurement_schema;
+  whole(archive, "schema", schema);
+  if (schema != measurement_schema) archive.unknown_word("schema", std::to_string(schema));
+  list(archive, "layouts", data.layouts, layout);
+  list(archive, "environment", data.measurement.environment, fact);
+  list(archive, "cases", data.measurement.cases, measured_case);
+}
+
 }  // namespace
 
 std::string Archive::path(const char* name) const {
@@ -248,6 +281,8 @@ void walk(Archive& archive, ProfileData& data) {
   });
   list(archive, "level_errors", data.level_errors, level);
   list(archive, "reports", data.reports, report);
+  if (!archive.continues(data.is_measured())) return;
+  group(archive, "measurement", [&] { measurement(archive, data); });
 }
 
 }  // namespace calibrate::profile

@@ -21,6 +21,8 @@ class Archive {
   virtual void text(const char* name, std::string& value) = 0;
   // The length of a list: writes `count`, or returns the one that stands in the file.
   virtual std::size_t length(std::size_t count) = 0;
+  // A part at the end that not every file has: whether it is `wanted`, or stands in the file.
+  virtual bool continues(bool wanted) = 0;
   // A word of an enumeration that `known` does not have: the reader throws, the writer never asks.
   [[noreturn]] virtual void unknown_word(const char* name, const std::string& word) = 0;
 

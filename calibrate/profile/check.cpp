@@ -28,6 +28,7 @@ class Finite final : public Archive {
   }
   void text(const char*, std::string&) override {}
   std::size_t length(std::size_t count) override { return count; }
+  bool continues(bool wanted) override { return wanted; }
   void unknown_word(const char* name, const std::string&) override { refuse(name); }
 
  private:
@@ -100,6 +101,12 @@ void check_collective(const CollectiveModel& model) {
   check_interval(where, model.interval);
 }
 
+void check_case(const MeasuredCase& one) {
+  if (one.shape.empty() || one.seconds.empty()) fail("a measured case has no shape or no sample");
+  for (const double value : one.shape) positive(describe(one), {value});
+  for (const double value : one.seconds) positive(describe(one), {value});
+}
+
 void check_complete(const ProfileData& data) {
   for (const Precision precision :
        {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8}) {
@@ -112,6 +119,8 @@ void check_complete(const ProfileData& data) {
                     [&](const RooflineModel& model) { return model.precision == precision; });
     if (!fits && !assumed) fail(fmt::format("nothing answers for gemm {}", name(precision)));
   }
+  // Without any, attention is answered as the products that it consists of.
+  if (data.attention.empty() && data.is_measured()) return;
   const auto is_measured = [&](AttentionKernel kernel) {
     return std::any_of(data.attention.begin(), data.attention.end(),
                        [&](const AttentionModel& model) { return model.kernel == kernel; });
@@ -133,6 +142,8 @@ void check(const ProfileData& data) {
   ProfileData copy = data;
   walk(finite, copy);
   for (const GemmModel& model : data.gemm) check_gemm(model);
+  for (const LayoutModel& layout : data.layouts) check_gemm(layout.model);
+  for (const MeasuredCase& one : data.measurement.cases) check_case(one);
   for (const RooflineModel& model : data.roofline) {
     positive("roofline", {model.peak, model.memory_rate, model.efficiency.value});
     non_negative("roofline", {model.launch});

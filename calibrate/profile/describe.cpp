@@ -1,10 +1,24 @@
 // A profile as text, for `maquette profile show`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "calibrate/profile/measurement.h"
 #include "calibrate/profile/names.h"
 #include "calibrate/profile/profile.h"
+#include "sim/base/units.h"
 
 namespace calibrate::profile {
+
+std::string describe(const MeasuredCase& one) {
+  const std::string what = fmt::format("{} {}", one.family, one.operation);
+  if (one.family == "memory" && one.shape.size() == 1) {
+    return fmt::format("{}, {}", what, to_text(sim::Bytes(one.shape[0])));
+  }
+  if (one.family == "collective" && one.shape.size() == 2) {
+    return fmt::format("{}, {} ranks, {}", what, one.shape[0], to_text(sim::Bytes(one.shape[1])));
+  }
+  return fmt::format("{} {}", what, fmt::join(one.shape, " x "));
+}
 
 std::string describe(const Profile& profile) {
   const DeviceType& device = profile.device();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,21 @@ struct GemmSample {
 // Fits tile constants, then the correction, on `chosen` of `samples`.
 GemmModel fit_gemm(Precision precision, const GemmHardware& hardware,
                    const std::vector<GemmSample>& chosen, bool converts_input);
+
+struct MemorySample {
+  double bytes, seconds;
+};
+// The best of the fits from each start. REQUIRES: not empty.
+MemoryCurve<double> fit_memory_curve(const std::vector<MemorySample>& chosen,
+                                     const std::vector<MemoryCurve<double>>& starts);
+
+// bytes -> seconds of every repeat.
+using CollectiveCurve = std::map<double, std::vector<double>>;
+// Of one operation; `curves` by number of ranks, at least three sizes each; `port`: [byte/s], where
+// the fit of the law starts. Adds a report for each band of sizes, with every second one left out.
+CollectiveModel fit_collective(CollectiveKind kind, const std::map<double, CollectiveCurve>& curves,
+                               double port, const std::string& source,
+                               std::vector<FitReport>& reports);
 
 struct ExpertSample {
   ExpertBlock block;

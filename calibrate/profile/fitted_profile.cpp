@@ -18,6 +18,7 @@ namespace {
 // Outside what was measured an interval is taken twice as wide. Assumed: fits cut
 // short of the largest sizes erred there by 1.1 to 3 times the interpolated errors.
 constexpr double outside_widening = 2;
+const Factor no_factor;
 
 bool is_inside(const GemmModel& model, const GemmShape& shape) {
   return shape.batch == 1 && model.m.holds(shape.m) && model.n.holds(shape.n) &&
@@ -99,7 +100,9 @@ class FittedProfile final : public Profile {
 
  private:
   const Factor& layout_factor(Layout layout, bool accumulates_fp32) const;
+  const GemmModel* gemm_model(const GemmQuestion& question) const;
   Answer batched(const GroupedGemmQuestion& question) const;
+  Answer unfused(const AttentionQuestion& question) const;
   Answer roofline(const RooflineModel& model, const GemmQuestion& question) const;
   std::optional<std::size_t> collective_index(const CollectiveQuestion& question) const;
 
@@ -109,10 +112,9 @@ class FittedProfile final : public Profile {
 };
 
 const Factor& FittedProfile::layout_factor(Layout layout, bool accumulates_fp32) const {
-  static const Factor none;
   if (accumulates_fp32) return data_.weight_gradient_fp32;
   if (layout == Layout::input_gradient) return data_.input_gradient;
-  return layout == Layout::weight_gradient ? data_.weight_gradient : none;
+  return layout == Layout::weight_gradient ? data_.weight_gradient : no_factor;
 }
 
 Answer FittedProfile::roofline(const RooflineModel& model, const GemmQuestion& question) const {
@@ -121,14 +123,23 @@ Answer FittedProfile::roofline(const RooflineModel& model, const GemmQuestion& q
   return {Seconds(model.launch + std::max(compute, traffic)), model.efficiency.spread, true};
 }
 
-Answer FittedProfile::gemm(const GemmQuestion& question) const {
-  if (gemm_flops(question) <= 0) return {};
-  const GemmModel* model = nullptr;
+const GemmModel* FittedProfile::gemm_model(const GemmQuestion& question) const {
   const Precision measured =
       question.precision == Precision::fp16 ? Precision::bf16 : question.precision;
+  for (const LayoutModel& candidate : data_.layouts) {
+    const bool is_asked = candidate.layout == question.layout;
+    if (is_asked && candidate.model.precision == measured) return &candidate.model;
+  }
+  const GemmModel* model = nullptr;
   for (const GemmModel& candidate : data_.gemm) {
     if (candidate.precision == measured) model = &candidate;
   }
+  return model;
+}
+
+Answer FittedProfile::gemm(const GemmQuestion& question) const {
+  if (gemm_flops(question) <= 0) return {};
+  const GemmModel* model = gemm_model(question);
   if (!model) {
     for (const RooflineModel& candidate : data_.roofline) {
       if (candidate.precision == question.precision) return roofline(candidate, question);
@@ -142,7 +153,11 @@ Answer FittedProfile::gemm(const GemmQuestion& question) const {
   const double conversion =
       conversion_taken_out(*model) * model->hardware.element * shape.m * shape.k * shape.batch;
   const double burst = burst_seconds(*model, shape) * (1 - conversion / with);
-  const Factor& layout = layout_factor(question.layout, question.accumulates_fp32);
+  const bool is_own_layout =
+      std::any_of(data_.layouts.begin(), data_.layouts.end(),
+                  [&](const LayoutModel& one) { return &one.model == model; });
+  const Factor& layout =
+      is_own_layout ? no_factor : layout_factor(question.layout, question.accumulates_fp32);
   const double launch = std::min(model->tile.launch, burst);
   const double time = launch + (burst - launch) * data_.sustained_gemm.value * layout.value;
   const bool inside = is_inside(*model, shape);
@@ -189,8 +204,29 @@ Answer FittedProfile::grouped_gemm(const GroupedGemmQuestion& question) const {
           inside ? width : width * outside_widening, !inside};
 }
 
+// No kernel was timed: the products that attention consists of, one after another, with the scores
+// written and read between them. A mask saves nothing.
+Answer FittedProfile::unfused(const AttentionQuestion& question) const {
+  GemmQuestion scores{.m = question.query_length,
+                      .n = question.key_length,
+                      .k = question.head_size,
+                      .batch = question.sequences * question.query_heads,
+                      .precision = question.precision};
+  GemmQuestion values = scores;
+  values.n = question.value_head_size > 0 ? question.value_head_size : question.head_size;
+  values.k = question.key_length;
+  const double elements = static_cast<double>(scores.m * scores.n * scores.batch);
+  const double softmax =
+      memory({2 * bytes_per_element(question.precision) * elements}).duration.value();
+  const double forward = gemm(scores).duration.value() + gemm(values).duration.value() + softmax;
+  // Backward: two products for each of the two, and the softmax again.
+  constexpr double assumed_half_width = 0.3;
+  return {Seconds(question.backward ? 2 * forward : forward), assumed_half_width, true};
+}
+
 Answer FittedProfile::attention(const AttentionQuestion& question) const {
   if (attention_flops(question) <= 0) return {};
+  if (data_.attention.empty()) return unfused(question);
   Factor kernel;
   AttentionKernel wanted = question.kernel;
   for (const KernelFactor& candidate : data_.kernels) {

@@ -47,6 +47,10 @@ void add_limits(const ProfileData& data, std::vector<std::string>& notes) {
                                 name(model.kernel), model.head_size, range_text(model.length),
                                 range_text(model.blocks)));
   }
+  if (data.attention.empty()) {
+    notes.emplace_back(
+        "attention: not timed; answered as its products and a pass over the scores, +- 30 %");
+  }
   for (const CollectiveModel& model : data.collectives) {
     std::string ranks;
     for (const double count : model.ranks) ranks += fmt::format(" {}", count);
@@ -84,6 +88,13 @@ std::vector<std::string> notes_of(const ProfileData& data) {
         fmt::format("level error {} {:.1f} %: {}", level.family, 100 * level.value, level.source));
   }
   add_limits(data, notes);
+  for (const Fact& fact : data.measurement.environment) {
+    notes.push_back(fmt::format("environment {}: {}", fact.name, fact.value));
+  }
+  if (!data.measurement.cases.empty()) {
+    notes.push_back(
+        fmt::format("raw samples of {} shapes are in the file", data.measurement.cases.size()));
+  }
   return notes;
 }
 

@@ -9,6 +9,7 @@
 #include "calibrate/profile/gemm_tile.h"
 #include "calibrate/profile/grouped_gemm.h"
 #include "calibrate/profile/interval.h"
+#include "calibrate/profile/measurement.h"
 #include "calibrate/profile/memory_curve.h"
 #include "calibrate/profile/profile.h"
 #include "calibrate/profile/ring_law.h"
@@ -37,6 +38,12 @@ struct GemmModel {
   double flops_most = 0;
   Interval interval;  // by FLOPs
   std::string source;
+};
+
+// A layout that was measured itself, not derived from the forward one.
+struct LayoutModel {
+  Layout layout = Layout::weight_gradient;
+  GemmModel model;
 };
 
 // A type without measurements: roofline at a stated share of peak.
@@ -123,6 +130,11 @@ struct ProfileData {
   std::string network_source;
   std::vector<LevelError> level_errors;
   std::vector<FitReport> reports;
+
+  // Of a device that we measured ourselves; empty otherwise.
+  std::vector<LayoutModel> layouts;
+  Measurement measurement;
+  bool is_measured() const { return !layouts.empty() || !measurement.cases.empty(); }
 };
 
 // Throws ProfileError naming the first value that cannot be: not finite, not positive, of the wrong

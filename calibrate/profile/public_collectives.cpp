@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<double> size_bands{65536, 16.0 * 1024 * 1024};
 
-using Curve = std::map<double, std::vector<double>>;  // bytes -> seconds of every library version
+using Curve = CollectiveCurve;  // a repeat is a library version
 
 struct Operation {
   CollectiveKind kind;
@@ -133,6 +133,39 @@ double law_half_width(CollectiveKind kind, const std::map<double, Curve>& curves
 
 }  // namespace
 
+CollectiveModel fit_collective(CollectiveKind kind, const std::map<double, CollectiveCurve>& curves,
+                               double port, const std::string& source,
+                               std::vector<FitReport>& reports) {
+  CollectiveModel model;
+  model.kind = kind;
+  model.source = source;
+  model.law = fit_law(kind, curves, port);
+  model.law_half_width = law_half_width(kind, curves, port);
+  std::vector<Residual> left_out;
+  std::size_t samples = 0;
+  for (const auto& [ranks, curve] : curves) {
+    model.ranks.push_back(ranks);
+    model.curves.push_back(curve_through(curve, 1));
+    samples += curve.size();
+    add_left_out(curve, left_out);
+  }
+  model.interval = interval_of(size_bands, left_out);
+  const std::array<const char*, 3> bands{"< 64 KiB", "64 KiB - 16 MiB", ">= 16 MiB"};
+  for (std::size_t band = 0; band < bands.size(); ++band) {
+    std::vector<Residual> here;
+    for (const Residual& residual : left_out) {
+      const std::size_t index = residual.size < size_bands[0]   ? 0U
+                                : residual.size < size_bands[1] ? 1U
+                                                                : 2U;
+      if (index == band) here.push_back(residual);
+    }
+    if (here.empty()) continue;
+    reports.push_back(report_of(fmt::format("{} {}", name(kind), bands[band]),
+                                model.source + "; every second size left out", samples / 2, here));
+  }
+  return model;
+}
+
 void add_collectives(ProfileData& data, const PublicDevice& device,
                      const std::filesystem::path& folder) {
   const std::string file = "nccl_intranode_aiconfigurator.csv";
@@ -140,34 +173,9 @@ void add_collectives(ProfileData& data, const PublicDevice& device,
   for (const Operation& operation : operations) {
     const std::map<double, Curve> curves = curves_of(table, device.system, operation.label);
     if (curves.empty()) continue;
-    CollectiveModel model;
-    model.kind = operation.kind;
-    model.source = "aiconfigurator, " + file + ", " + device.system + ", median of versions";
-    model.law = fit_law(operation.kind, curves, device.port);
-    model.law_half_width = law_half_width(operation.kind, curves, device.port);
-    std::vector<Residual> left_out;
-    std::size_t samples = 0;
-    for (const auto& [ranks, curve] : curves) {
-      model.ranks.push_back(ranks);
-      model.curves.push_back(curve_through(curve, 1));
-      samples += curve.size();
-      add_left_out(curve, left_out);
-    }
-    model.interval = interval_of(size_bands, left_out);
-    const std::array<const char*, 3> bands{"< 64 KiB", "64 KiB - 16 MiB", ">= 16 MiB"};
-    for (std::size_t band = 0; band < bands.size(); ++band) {
-      std::vector<Residual> here;
-      for (const Residual& residual : left_out) {
-        const std::size_t index = residual.size < size_bands[0]   ? 0U
-                                  : residual.size < size_bands[1] ? 1U
-                                                                  : 2U;
-        if (index == band) here.push_back(residual);
-      }
-      data.reports.push_back(report_of(fmt::format("{} {}", name(operation.kind), bands[band]),
-                                       model.source + "; every second size left out", samples / 2,
-                                       here));
-    }
-    data.collectives.push_back(std::move(model));
+    data.collectives.push_back(fit_collective(
+        operation.kind, curves, device.port,
+        "aiconfigurator, " + file + ", " + device.system + ", median of versions", data.reports));
   }
 }
 

@@ -1,10 +1,7 @@
 // Memory-bound operators from public tables of streaming kernels.
-#include <ceres/ceres.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "calibrate/profile/csv.h"
 #include "calibrate/profile/fit_parts.h"
@@ -12,68 +9,20 @@
 namespace calibrate::profile {
 namespace {
 
-struct Sample {
-  double bytes, seconds;
-};
-
-std::vector<Sample> samples_of(const std::filesystem::path& file, const std::string& device) {
+std::vector<MemorySample> samples_of(const std::filesystem::path& file, const std::string& device) {
   const Table table(file);
   const std::size_t name = table.column("device"), mode = table.column("launch_mode"),
                     bytes = table.column("bytes_moved_per_kernel"),
                     time = table.column("implied_time_us");
-  std::vector<Sample> samples;
+  std::vector<MemorySample> samples;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (table.text(row, name) != device || table.text(row, mode) != "graph") continue;
     samples.push_back(
         {table.number(row, bytes).value_or(0), table.number(row, time).value_or(0) * 1e-6});
   }
   std::sort(samples.begin(), samples.end(),
-            [](const Sample& a, const Sample& b) { return a.bytes < b.bytes; });
+            [](const MemorySample& a, const MemorySample& b) { return a.bytes < b.bytes; });
   return samples;
-}
-
-MemoryCurve<double> curve_of(const double* logs) {
-  return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), std::exp(logs[3]),
-          std::exp(logs[4])};
-}
-
-struct TimeError {
-  Sample sample;
-  template <class T>
-  bool operator()(const T* logs, T* residual) const {
-    using std::exp;
-    using std::log;
-    const MemoryCurve<T> curve{exp(logs[0]), exp(logs[1]), exp(logs[2]), exp(logs[3]),
-                               exp(logs[4])};
-    residual[0] = log(memory_time(curve, sample.bytes)) - std::log(sample.seconds);
-    return true;
-  }
-};
-
-MemoryCurve<double> fit(const std::vector<Sample>& chosen) {
-  MemoryCurve<double> best;
-  double least = INFINITY;
-  for (const double knee : {3e6, 40e6}) {
-    std::array<double, 5> logs{std::log(1.3e-6), std::log(5e12), std::log(2e12), std::log(knee),
-                               std::log(2.0)};
-    ceres::Problem problem;
-    for (const Sample& sample : chosen) {
-      problem.AddResidualBlock(
-          new ceres::AutoDiffCostFunction<TimeError, 1, 5>(new TimeError{sample}),
-          new ceres::SoftLOneLoss(0.05), logs.data());
-    }
-    problem.SetParameterUpperBound(logs.data(), 4, std::log(8.0));
-    ceres::Solver::Options options;
-    options.linear_solver_type = ceres::DENSE_QR;
-    options.max_num_iterations = 200;
-    options.num_threads = 1;
-    options.logging_type = ceres::SILENT;
-    ceres::Solver::Summary summary;
-    ceres::Solve(options, &problem, &summary);
-    if (summary.final_cost < least) best = curve_of(logs.data());
-    least = std::min(least, summary.final_cost);
-  }
-  return best;
 }
 
 // A device without streaming measurements takes the curve of a relative with rates of its own.
@@ -111,13 +60,15 @@ Relative relative_of(const PublicDevice& device) {
 void add_memory(ProfileData& data, const PublicDevice& device,
                 const std::filesystem::path& folder) {
   const Relative relative = relative_of(device);
-  const std::vector<Sample> samples =
+  const std::vector<MemorySample> samples =
       samples_of(folder / "memory" / "small_kernel_overhead_gpubenches.csv", relative.device);
-  std::vector<Sample> chosen;
+  std::vector<MemorySample> chosen;
   std::vector<Residual> held_out;
   for (std::size_t i = 0; i < samples.size(); i += 2) chosen.push_back(samples[i]);
   MemoryModel& model = data.memory;
-  model.curve = fit(chosen);
+  std::vector<MemoryCurve<double>> starts;
+  for (const double knee : {3e6, 40e6}) starts.push_back({1.3e-6, 5e12, 2e12, knee, 2});
+  model.curve = fit_memory_curve(chosen, starts);
   for (std::size_t i = 1; i < samples.size(); i += 2) {
     held_out.push_back(
         {samples[i].bytes, memory_time(model.curve, samples[i].bytes) / samples[i].seconds - 1});

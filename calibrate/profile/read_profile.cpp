@@ -71,6 +71,7 @@ class Reader final : public Archive {
     }
     return static_cast<std::size_t>(count);
   }
+  bool continues(bool) override { return numbers_.position < numbers_.rows.size(); }
   void unknown_word(const char* name, const std::string& word) override {
     fail(fmt::format("{} is '{}', which this version does not know", place(name), word));
   }

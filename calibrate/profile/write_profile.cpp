@@ -44,6 +44,7 @@ class Writer final : public Archive {
         {row_name("length"), static_cast<double>(count), padded<sizeof(RowUnits)>("1")});
     return count;
   }
+  bool continues(bool wanted) override { return wanted; }
   void unknown_word(const char* name, const std::string&) override { sim::bug(name); }
 
   std::vector<std::byte> image() const {

@@ -52,6 +52,9 @@ bool report(const Diagnostics& diagnostics, const Common& common);
 
 std::filesystem::path catalog();
 
+// Becomes another program of ours. Returns, with an exit code, only if it cannot.
+int become(const std::string& program, std::vector<std::string> arguments);
+
 int run(const std::vector<std::string>& arguments);
 int attribute(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
@@ -59,6 +62,7 @@ int list_catalog(const std::vector<std::string>& arguments);
 int profile(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
 int study(const std::vector<std::string>& arguments);
+int calibrate(const std::vector<std::string>& arguments);
 int validate(const std::vector<std::string>& arguments);
 
 }  // namespace sim::command

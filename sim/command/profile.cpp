@@ -2,11 +2,11 @@
 #include "calibrate/profile/profile.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 
+#include "calibrate/profile/compare.h"
+#include "calibrate/profile/profile_data.h"
 #include "sim/command/options.h"
 #include "sim/scenario/catalog.h"
 
@@ -21,6 +21,14 @@ namespace {
 int show(const std::string& what, const Common& common) {
   Diagnostics diagnostics;
   try {
+    if (what.ends_with(".h5")) {
+      fitted::ProfileData data = fitted::read_profile_data(what);
+      fitted::DeviceType device;
+      device.name = data.device;
+      device.full_name = what;
+      fmt::print("{}", fitted::describe(*fitted::profile_of(std::move(data), device)));
+      return exit_fine;
+    }
     const auto device = scenario::read_device(what, catalog(), diagnostics);
     if (report(diagnostics, common) || !device) return exit_wrong_input;
     if (device->is_ideal) {
@@ -44,33 +52,59 @@ int fit_public(const std::vector<std::string>& positional, const std::string& ou
     throw UsageError{"no folder with the public measurements given",
                      "maquette profile fit-public FOLDER [DEVICE ...]"};
   }
-  std::vector<std::string> arguments = {MAQUETTE_FIT, positional[1], output};
+  std::vector<std::string> arguments = {positional[1], output};
   arguments.insert(arguments.end(), positional.begin() + 2, positional.end());
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  execv(MAQUETTE_FIT, pointers.data());
-  fmt::print(stderr, "error: cannot run {}: {}\n", MAQUETTE_FIT, std::strerror(errno));
-  return exit_wrong_input;
+  return become(MAQUETTE_FIT, arguments);
+}
+
+// Exit code 4 where the second is slower.
+int compare(const std::string& before, const std::string& after) {
+  try {
+    const auto measured = [](const std::string& file) {
+      fitted::ProfileData data = fitted::read_profile_data(file);
+      if (!data.measurement.cases.empty()) return std::move(data.measurement);
+      throw fitted::ProfileError{fmt::format("profile '{}' holds no samples", file),
+                                 "what was fitted to public tables keeps none",
+                                 "compare two files of 'maquette calibrate'"};
+    };
+    const fitted::Comparison comparison = fitted::compare(measured(before), measured(after));
+    if (comparison.operations.empty()) {
+      fmt::print(stderr, "error: the two profiles have no shape in common\n");
+      return exit_wrong_input;
+    }
+    fmt::print("{}", fitted::describe(comparison));
+    return comparison.is_slower() ? exit_regression : exit_fine;
+  } catch (const fitted::ProfileError& error) {
+    fmt::print(stderr, "error: {}\n  why:  {}\n  hint: {}\n", error.message, error.why, error.hint);
+    return exit_wrong_input;
+  }
 }
 
 }  // namespace
 
 int profile(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "import") return become(MAQUETTE_CALIBRATE, arguments);
   po::options_description options("options");
   add_common(options);
   options.add_options()("out,o", po::value<std::string>()->default_value("."),
                         "folder that fitted profiles are written to");
-  const auto values = parse({"maquette profile show DEVICE | fit-public FOLDER [DEVICE ...]",
-                             "show: where the numbers of a device come from and how large their "
-                             "error is on measurements that no fit saw. fit-public: fits profiles "
-                             "from a folder of public measurements.",
-                             "maquette profile show h100-sxm", "action", 1, 50},
-                            options, arguments);
+  const auto values =
+      parse({"maquette profile show DEVICE | compare BEFORE AFTER | import FILE ... | fit-public "
+             "FOLDER [DEVICE ...]",
+             "show: where the numbers of a device come from and how large their "
+             "error is on measurements that no fit saw; of a device of the catalog, or of "
+             "a file. compare: which kernels and collectives got slower, beyond "
+             "noise. import: 'maquette profile import --help'. fit-public: fits profiles "
+             "from a folder of public measurements.",
+             "maquette profile show h100-sxm", "action", 1, 50},
+            options, arguments);
   if (!values) return exit_fine;
   const auto positional = (*values)["action"].as<std::vector<std::string>>();
   if (positional[0] == "show" && positional.size() == 2) {
     return show(positional[1], read_common(*values));
+  }
+  if (positional[0] == "compare" && positional.size() == 3) {
+    return compare(positional[1], positional[2]);
   }
   if (positional[0] == "fit-public") {
     return fit_public(positional, (*values)["out"].as<std::string>());

@@ -29,6 +29,13 @@ void need(Reader& reader, const Value& section, const std::string& path, const s
 void check_device(Reader& reader, const Value& section, const std::string& path,
                   DeviceType& device) {
   if (device.is_ideal) return;
+  // A profile of one's own stands beside the file that names it; the catalog knows its own.
+  const Value* profile = section.find("profile");
+  if (profile != nullptr && profile->kind == Value::Kind::text &&
+      !profile->place().file.starts_with((reader.catalog() / "devices").generic_string())) {
+    const auto file = reader.file_named(*profile);
+    if (file) device.profile = std::filesystem::absolute(*file).string();
+  }
   const std::string because = "a device that is not ideal has one";
   for (const char* key : {"peak", "memory", "memory_rate", "multiprocessors"}) {
     need(reader, section, path, key, because);
@@ -93,7 +100,7 @@ Section<DeviceType> device_table() {
       .optional("l2", size(), &DeviceType::l2, "level 2 cache")
       .optional("power", measure(Dimension::power), &DeviceType::power_watts, "power limit")
       .optional("profile", text(), &DeviceType::profile,
-                "file of the fitted profile, in the catalog's folder of devices")
+                "file of the fitted profile, beside this one or in the catalog's folder of devices")
       .defaulted("ideal", flag(), &DeviceType::is_ideal, "false",
                  "operators take exactly roofline time, without overhead")
       .check(check_device);

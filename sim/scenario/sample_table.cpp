@@ -1,0 +1,246 @@
+// Reading a table of op, shape and time.
+#include "sim/scenario/sample_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "calibrate/profile/names.h"
+#include "sim/base/units.h"
+#include "sim/scenario/document.h"
+
+namespace sim::scenario {
+namespace {
+
+namespace profile = calibrate::profile;
+
+struct Field {
+  std::string text;
+  int column = 1;
+};
+
+std::vector<Field> fields_of(const std::string& line) {
+  std::vector<Field> fields;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(',', at), line.size());
+    const std::size_t first = std::min(line.find_first_not_of(" \t\r", at), end);
+    std::size_t last = end;
+    while (last > first &&
+           (line[last - 1] == ' ' || line[last - 1] == '\t' || line[last - 1] == '\r'))
+      --last;
+    fields.push_back({line.substr(first, last - first), static_cast<int>(first) + 1});
+    at = end + 1;
+  }
+  return fields;
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::vector<std::string> factors_of(const std::string& text) {
+  std::vector<std::string> factors(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_times =
+        text[i] == 'x' && (i == 0 || !std::isalpha(static_cast<unsigned char>(text[i - 1])));
+    if (is_times) {
+      factors.emplace_back();
+    } else {
+      factors.back() += text[i];
+    }
+  }
+  for (std::string& factor : factors) {
+    factor.erase(0, factor.find_first_not_of(' '));
+    factor.erase(factor.find_last_not_of(' ') + 1);
+  }
+  return factors;
+}
+
+class TableReader {
+ public:
+  TableReader(std::string file, Diagnostics& diagnostics)
+      : file_(std::move(file)), diagnostics_(diagnostics) {}
+  profile::Measurement read(const std::string& text);
+
+ private:
+  Place place(const Field& field) const {
+    return {file_, number_, field.column, std::max(1, static_cast<int>(field.text.size()))};
+  }
+  bool header(const std::vector<Field>& fields);
+  void row(const std::vector<Field>& fields);
+  std::optional<profile::MeasuredCase> case_of(const Field& op, const Field& shape);
+  std::optional<std::vector<double>> sizes(const Field& shape, std::size_t count);
+  std::optional<double> bytes(const Field& shape, const std::string& text);
+
+  std::string file_;
+  Diagnostics& diagnostics_;
+  int number_ = 0;
+  std::size_t op_ = 0, shape_ = 0, time_ = 0, needed_ = 0;
+  double unit_ = 0;  // [s]
+  profile::Measurement measurement_;
+  std::map<std::string, std::size_t> index_;  // of a case
+};
+
+bool TableReader::header(const std::vector<Field>& fields) {
+  const std::map<std::string, double> units{
+      {"time [s]", 1}, {"time [ms]", 1e-3}, {"time [us]", 1e-6}, {"time [ns]", 1e-9}};
+  bool has_op = false, has_shape = false;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string& name = fields[i].text;
+    if (name == "op") has_op = true, op_ = i;
+    if (name == "shape") has_shape = true, shape_ = i;
+    const auto unit = units.find(name);
+    if (unit != units.end()) {
+      unit_ = unit->second;
+      time_ = i;
+    } else if (name.starts_with("time")) {
+      diagnostics_.error(place(fields[i]), fmt::format("unknown unit in the column '{}'", name),
+                         "a time without its unit may be off by a factor of a thousand",
+                         "write 'time [us]', or [s], [ms], [ns]");
+      return false;
+    }
+  }
+  needed_ = std::max({op_, shape_, time_}) + 1;
+  if (has_op && has_shape && unit_ > 0) return true;
+  diagnostics_.error({file_, number_, 1}, "the first line does not name the columns",
+                     "op, shape and time are needed", "begin with: op,shape,time [us]");
+  return false;
+}
+
+std::optional<double> TableReader::bytes(const Field& shape, const std::string& text) {
+  const auto parsed = parse_value(text, Dimension::bytes);
+  if (const auto* value = std::get_if<double>(&parsed); value != nullptr && *value > 0)
+    return *value;
+  const auto* error = std::get_if<UnitError>(&parsed);
+  diagnostics_.error(place(shape),
+                     fmt::format("'{}' is no size: {}", text, error ? error->message : "zero"),
+                     error ? error->why : "", error ? error->hint : "");
+  return std::nullopt;
+}
+
+std::optional<std::vector<double>> TableReader::sizes(const Field& shape, std::size_t count) {
+  std::vector<double> all;
+  for (const std::string& factor : factors_of(shape.text)) {
+    const auto value = number_of(factor);
+    if (value && *value >= 1 && *value == std::floor(*value)) all.push_back(*value);
+  }
+  if (all.size() == count && factors_of(shape.text).size() == count) return all;
+  diagnostics_.error(place(shape), fmt::format("'{}' is no shape of a product", shape.text),
+                     "whole numbers m, n and k are needed", "write 4096 x 8192 x 1024");
+  return std::nullopt;
+}
+
+std::optional<profile::MeasuredCase> TableReader::case_of(const Field& op, const Field& shape) {
+  if (op.text.starts_with("gemm ")) {
+    const std::string operation = op.text.substr(5);
+    const std::size_t blank = operation.find(' ');
+    const bool is_known = blank != std::string::npos &&
+                          profile::precision_of(operation.substr(0, blank)) &&
+                          operation.substr(blank + 1) == "forward";
+    if (!is_known) {
+      diagnostics_.error(place(op), fmt::format("unknown product '{}'", op.text),
+                         "a precision and 'forward' stand behind gemm", "write gemm bf16 forward");
+      return std::nullopt;
+    }
+    auto all = sizes(shape, 3);
+    if (!all) return std::nullopt;
+    return profile::MeasuredCase{"gemm", operation, std::move(*all), {}};
+  }
+  if (op.text.starts_with("memory ")) {
+    const auto size = bytes(shape, shape.text);
+    if (!size) return std::nullopt;
+    return profile::MeasuredCase{"memory", op.text.substr(7), {*size}, {}};
+  }
+  if (profile::collective_kind_of(op.text)) {
+    const std::vector<std::string> parts = factors_of(shape.text);
+    const auto ranks = number_of(parts.front());
+    if (parts.size() != 2 || !ranks || *ranks < 2 || *ranks != std::floor(*ranks)) {
+      diagnostics_.error(place(shape), fmt::format("'{}' is no ranks x bytes", shape.text),
+                         "at least two ranks", "write 8 x 64 MiB");
+      return std::nullopt;
+    }
+    const auto size = bytes(shape, parts[1]);
+    if (!size) return std::nullopt;
+    return profile::MeasuredCase{"collective", op.text, {*ranks, *size}, {}};
+  }
+  diagnostics_.error(place(op), fmt::format("unknown op '{}'", op.text), "",
+                     "gemm PRECISION forward, memory NAME, all_reduce, all_gather, "
+                     "reduce_scatter, all_to_all, broadcast, send_receive");
+  return std::nullopt;
+}
+
+void TableReader::row(const std::vector<Field>& fields) {
+  if (fields.size() < needed_) {
+    diagnostics_.error({file_, number_, 1},
+                       fmt::format("{} values, {} are needed", fields.size(), needed_),
+                       "the row is cut", "take it out");
+    return;
+  }
+  auto one = case_of(fields[op_], fields[shape_]);
+  const auto time = number_of(fields[time_].text);
+  if (!time || *time <= 0) {
+    diagnostics_.error(place(fields[time_]), fmt::format("'{}' is no time", fields[time_].text),
+                       "a number above 0 is needed", "take the row out, or repeat the test");
+    return;
+  }
+  if (!one) return;
+  const auto [found, is_new] = index_.emplace(describe(*one), measurement_.cases.size());
+  if (is_new) measurement_.cases.push_back(std::move(*one));
+  measurement_.cases[found->second].seconds.push_back(*time * unit_);
+}
+
+profile::Measurement TableReader::read(const std::string& text) {
+  std::istringstream lines(text);
+  bool has_header = false;
+  for (std::string line; std::getline(lines, line);) {
+    ++number_;
+    if (line.empty() || line.front() == '#') continue;
+    const std::vector<Field> fields = fields_of(line);
+    if (has_header) {
+      row(fields);
+    } else if (!header(fields)) {
+      return {};
+    } else {
+      has_header = true;
+    }
+  }
+  if (measurement_.cases.empty() && !diagnostics_.has_errors()) {
+    diagnostics_.error({file_}, "no row of a sample", "", "rows stand below op,shape,time [us]");
+  }
+  return std::move(measurement_);
+}
+
+}  // namespace
+
+bool is_sample_table(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    const std::vector<Field> fields = fields_of(line);
+    return std::any_of(fields.begin(), fields.end(),
+                       [](const Field& field) { return field.text == "shape"; });
+  }
+  return false;
+}
+
+std::optional<profile::Measurement> read_sample_table(const std::filesystem::path& file,
+                                                      Diagnostics& diagnostics) {
+  const std::string name = file.generic_string();
+  const auto text = read_text(file, {name}, diagnostics);
+  if (!text) return std::nullopt;
+  diagnostics.add_source(name, *text);
+  auto measurement = TableReader(name, diagnostics).read(*text);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return measurement;
+}
+
+}  // namespace sim::scenario
