@@ -16,7 +16,6 @@ using sim::Seconds;
 using sim::fault::Cause;
 using sim::fault::Loss;
 using sim::fault::Outlook;
-using sim::fault::Spread;
 
 namespace {
 

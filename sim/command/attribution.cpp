@@ -66,7 +66,7 @@ std::optional<std::int64_t> Healer::iteration(std::vector<Straggler> stragglers)
   invariant(loaded.has_value(), "a job with a straggler healed cannot be loaded");
   auto outcome = training::simulate(loaded->job);
   if (auto* stuck = std::get_if<training::Stuck>(&outcome)) failure_ = std::move(*stuck);
-  if (auto* large = std::get_if<training::TooLarge>(&outcome)) failure_ = std::move(*large);
+  if (auto* large = std::get_if<training::TooLarge>(&outcome)) failure_ = *large;
   if (failure_) return std::nullopt;
   return std::get<training::Result>(outcome).iteration_ps();
 }

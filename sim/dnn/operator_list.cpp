@@ -138,11 +138,12 @@ void OperatorList::scattered_gemm(const std::string& name, const std::string& sc
     gemm(name, m, n, k, layout);
     return collective(scatter, Collective::reduce_scatter, bytes);
   }
+  const std::int64_t rows = m / shard.tensor;
   for (int i = 0; i < shard.tensor; ++i) {
     if (i > 0) collective(scatter, Collective::send_receive, bytes / shard.tensor, 1);
-    gemm(name, m / shard.tensor, n, k, layout);
+    gemm(name, rows, n, k, layout);
   }
-  const double elements = static_cast<double>(m / shard.tensor) * static_cast<double>(n);
+  const double elements = static_cast<double>(rows) * static_cast<double>(n);
   traffic(scatter + " sum", elements, bytes + elements * sizes.element);
 }
 

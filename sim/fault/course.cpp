@@ -177,7 +177,8 @@ Course::Outcome Course::train() {
     const double speed_now = speed(writing_.has_value());
     const double finish = std::min(end_at_, now_ + (work_end_ - work_) / speed_now);
     const double due = now_ + std::max(0.0, model_.checkpoint.every.value() - since_checkpoint_);
-    const double written = writing_ ? writing_->done_at : never;
+    double written = never;
+    if (writing_) written = writing_->done_at;
     const double to = std::min({finish, due, written, next_.failure.at});
     train_for(std::max(0.0, to - now_));
     now_ = std::max(now_, to);

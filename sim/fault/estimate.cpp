@@ -136,7 +136,8 @@ double mean_stretch(const Model& model, const Policy& policy, Rates& rates, int 
                     const Effort& effort) {
   double sum = 0;
   for (const History& one : histories(model, policy, rates, effort, 0, count)) {
-    sum += one.work > 0 ? one.wall / one.work : std::numeric_limits<double>::infinity();
+    if (one.work <= 0) return std::numeric_limits<double>::infinity();
+    sum += one.wall / one.work;
   }
   return sum / count;
 }

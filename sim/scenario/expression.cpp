@@ -43,10 +43,10 @@ class Parser {
   std::string relation() {
     skip_spaces();
     for (const char* known : {"<=", ">=", "==", "!=", "<", ">"}) {
-      const std::string word = known;
+      const std::string_view word = known;
       if (text_.compare(at_, word.size(), word) != 0) continue;
       at_ += word.size();
-      return word;
+      return known;
     }
     fail("one of <= >= == != < >");
   }

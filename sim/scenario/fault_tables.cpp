@@ -108,7 +108,7 @@ Kind<Part> part_kind() {
                              {"memory", Part::memory},
                              {"nic", Part::nic},
                              {"link", Part::link},
-                             {"switch", Part::switch_},
+                             {"switch", Part::net_switch},
                              {"host", Part::host},
                              {"rack", Part::rack},
                              {"power", Part::power},
@@ -151,7 +151,7 @@ void check_times(Reader& reader, const Value& section, const std::string& path,
 void check_hosts(Reader& reader, const Value& section, const std::string& path,
                  FailureEntry& entry) {
   const bool is_group =
-      entry.part == Part::switch_ || entry.part == Part::rack || entry.part == Part::power;
+      entry.part == Part::net_switch || entry.part == Part::rack || entry.part == Part::power;
   for (const char* key : {"parts", "hosts"}) {
     if (!is_group || section.find(key) != nullptr) continue;
     report_missing(reader, section, path, key, "a switch, rack or power domain says it");

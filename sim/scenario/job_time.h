@@ -10,7 +10,7 @@
 
 namespace sim::scenario {
 
-enum class Part { gpu, memory, nic, link, switch_, host, rack, power, software, job };
+enum class Part { gpu, memory, nic, link, net_switch, host, rack, power, software, job };
 
 // Failures that were counted somewhere.
 struct Observed {

@@ -21,7 +21,7 @@ struct LimitDraft {
 };
 
 // Money for each of a unit: "2.5 USD/h". `units`: with how many base units each has.
-Kind<double> money_per(std::vector<std::pair<std::string, double>> units) {
+Kind<double> money_per(const std::vector<std::pair<std::string, double>>& units) {
   return {[] { return R"({"type":"string"})"; },
           [units](Reader& reader, const Value& value,
                   const std::string& path) -> std::optional<double> {

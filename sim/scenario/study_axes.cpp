@@ -33,7 +33,7 @@ Kind<NumberText> number_with_unit() {
   return {
       [] { return R"({"type":["number","string"]})"; },
       [](Reader& reader, const Value& value, const std::string& path) -> std::optional<NumberText> {
-        const auto found = value.kind == Value::Kind::text ? number_text(value.text) : std::nullopt;
+        auto found = value.kind == Value::Kind::text ? number_text(value.text) : std::nullopt;
         if (!found) report_shape(reader, value, path, "a number, with its unit if it has one");
         return found;
       }};

@@ -1,12 +1,12 @@
 // Bounds hold, so a search finds what simulating every plan would.
-#include "sim/scenario/document.h"
-#include "sim/scenario/study.h"
 #include "sim/training/search.h"
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 
+#include "sim/scenario/document.h"
+#include "sim/scenario/study.h"
 #include "tests/scenarios/run_scenario.h"
 
 using namespace sim;
