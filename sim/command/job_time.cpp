@@ -24,8 +24,8 @@ namespace {
 constexpr double bytes_per_parameter = 2 + 12;
 
 const char* name(Part part) {
-  constexpr const char* names[] = {"gpu",  "memory", "nic",   "link",     "switch",
-                                   "host", "rack",   "power", "software", "job"};
+  constexpr const char* names[] = {"gpu",  "memory", "nic",      "link",  "switch", "host",
+                                   "rack", "power",  "software", "alarm", "job"};
   return names[static_cast<int>(part)];
 }
 
@@ -146,6 +146,16 @@ std::function<void(int, const fault::Spread&)> progress_line(int most) {
   };
 }
 
+void add_memory_level(const scenario::MemoryCheckpointEntry& entry,
+                      const fault::CheckpointFacts& facts, JobModel& result) {
+  const fault::CheckpointCost cost = fault::memory_checkpoint_cost(
+      facts, {entry.is_copied_to_peer, entry.stall, entry.write, entry.read});
+  const fault::Checkpointing times{entry.every, cost.stall, cost.write, cost.drain, cost.read, 1};
+  result.model.memory = fault::MemoryLevel{times, entry.is_copied_to_peer ? 1 : 0};
+  result.writing_per_nic[static_cast<std::size_t>(fault::Writing::to_memory)] = cost.per_nic;
+  result.notes.insert(result.notes.end(), cost.notes.begin(), cost.notes.end());
+}
+
 }  // namespace
 
 JobModel job_model(const Scenario& scenario, const training::Result& whole) {
@@ -154,12 +164,14 @@ JobModel job_model(const Scenario& scenario, const training::Result& whole) {
   for (const FailureEntry& entry : scenario.job_time.failures) {
     model.processes.push_back(process_of(entry, scenario));
   }
-  const fault::CheckpointCost cost = fault::checkpoint_cost(facts_of(scenario, result.notes));
+  const fault::CheckpointFacts facts = facts_of(scenario, result.notes);
+  const fault::CheckpointCost cost = fault::checkpoint_cost(facts);
   const scenario::CheckpointEntry& checkpoint = *scenario.job_time.checkpoint;
   model.checkpoint = {checkpoint.every, cost.stall, cost.write,
                       cost.drain,       cost.read,  checkpoint.kept};
-  result.writing_per_nic = cost.per_nic;
+  result.writing_per_nic[static_cast<std::size_t>(fault::Writing::to_storage)] = cost.per_nic;
   result.notes.insert(result.notes.end(), cost.notes.begin(), cost.notes.end());
+  if (checkpoint.memory) add_memory_level(*checkpoint.memory, facts, result);
   model.recovery = scenario.job_time.recovery->recovery;
   const plan::Plan& plan = scenario.plan;
   model.machines = {hosts_for(scenario, plan.ranks()), scenario.cluster.spares, plan.data,

@@ -1,6 +1,8 @@
 // From a scenario with failures to what is said about weeks of its job.
 #pragma once
 
+#include <array>
+
 #include "sim/command/load.h"
 #include "sim/fault/outlook.h"
 #include "sim/training/result.h"
@@ -15,7 +17,7 @@ struct JobTimeOptions {
 // The model of the job, with what it assumes; simulates nothing.
 struct JobModel {
   fault::Model model;
-  BytesPerSecond writing_per_nic;
+  std::array<BytesPerSecond, fault::writing_count> writing_per_nic;
   std::vector<std::string> notes;
 };
 // REQUIRES: the scenario has failures; `whole` is the result of its iterations.

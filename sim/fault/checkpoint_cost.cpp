@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/invariant.h"
 #include "sim/base/units.h"
 
@@ -77,6 +79,33 @@ CheckpointCost checkpoint_cost(const CheckpointFacts& facts) {
     const BytesPerSecond asked = each / write, most = facts.nic * 0.5;
     cost.per_nic = asked < most ? asked : most;
   }
+  return cost;
+}
+
+CheckpointCost memory_checkpoint_cost(const CheckpointFacts& facts, const MemoryFacts& memory) {
+  CheckpointCost cost;
+  const Bytes of_device = facts.size / facts.writing_devices;
+  const Bytes of_host = facts.size / facts.writing_hosts;
+  const auto by_pcie = [&] {
+    invariant(facts.pcie.value() > 0, "a checkpoint in memory without a rate of PCIe");
+    return of_device / facts.pcie;
+  };
+  const auto by_nics = [&](double share) {
+    invariant(facts.nics > 0, "a checkpoint in the memory of peers without NICs");
+    return of_host / (facts.nic * (share * facts.nics));
+  };
+  const bool is_copied = memory.is_copied_to_peer;
+  cost.stall = memory.stall ? *memory.stall : by_pcie();
+  if (memory.write || is_copied) cost.write = memory.write ? *memory.write : by_nics(0.5);
+  cost.read = memory.read ? *memory.read : by_pcie() + (is_copied ? by_nics(1) : Seconds(0));
+  cost.drain = cost.stall + cost.write;
+  if (is_copied && facts.nics > 0 && cost.write.value() > 0) {
+    cost.per_nic = std::min(of_host / facts.nics / cost.write, facts.nic * 0.5);
+  }
+  cost.notes.push_back(fmt::format(
+      "checkpoint in the memory of {}: training stops for {}, it is copied in {} and read in {}",
+      is_copied ? "the host and of a peer" : "the host", to_text(cost.stall), to_text(cost.write),
+      to_text(cost.read)));
   return cost;
 }
 

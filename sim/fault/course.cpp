@@ -24,13 +24,13 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
       options_(options),
       arrivals_(model.processes, options.draws),
       replicas_(model.machines.replicas),
-      speeds_(2 * static_cast<std::size_t>(model.machines.replicas) + 2, -1) {
+      speeds_(writing_count * (static_cast<std::size_t>(model.machines.replicas) + 1), -1) {
   invariant(model.horizon.duration || model.horizon.work, "a job without an end");
   work_end_ = model.horizon.work ? model.horizon.work->value() : never;
   invariant(work_end_ < never || model.horizon.duration, "a job without an end");
   end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
   saved_.push_back({});
-  can_skip_ = !options.keeps_episodes && model.checkpoint.write.value() == 0 &&
+  can_skip_ = !options.keeps_episodes && !model.memory && model.checkpoint.write.value() == 0 &&
               std::none_of(model.processes.begin(), model.processes.end(),
                            [](const FailureProcess& process) { return process.found_after; });
   history_.lost_by_process.resize(model.processes.size());
@@ -92,11 +92,17 @@ double Course::draw(Draws::What what, const Distribution& distribution) const {
       .value();
 }
 
-double Course::speed(bool is_writing) {
-  double& known = speeds_[2 * static_cast<std::size_t>(replicas_) + (is_writing ? 1 : 0)];
+Writing Course::writing() const {
+  if (!pending_) return Writing::none;
+  return pending_->saved.place == Place::memory ? Writing::to_memory : Writing::to_storage;
+}
+
+double Course::speed(Writing writing) {
+  double& known = speeds_[writing_count * static_cast<std::size_t>(replicas_) +
+                          static_cast<std::size_t>(writing)];
   if (known < 0) {
-    known = rates_.samples_per_second({replicas_, is_writing}) /
-            rates_.samples_per_second({model_.machines.replicas, false});
+    known = rates_.samples_per_second({replicas_, writing, policy_.keeps_batch()}) /
+            rates_.samples_per_second({model_.machines.replicas});
     invariant(known > 0, "a job that runs makes no progress");
   }
   return known;
@@ -114,10 +120,10 @@ void Course::note(double start, bool is_training, Loss loss) {
 }
 
 void Course::train_for(double duration) {
-  const double start = now_, now_possible = speed(writing_.has_value()), full = speed(false);
+  const double start = now_, now_possible = speed(writing()), full = speed(Writing::none);
   now_ += duration;
   work_ += now_possible * duration;
-  since_checkpoint_ += duration;
+  for (double& since : since_checkpoint_) since += duration;
   history_.lost[static_cast<std::size_t>(Loss::checkpoint)] += (full - now_possible) * duration;
   history_.lost[static_cast<std::size_t>(Loss::shrunk)] += (1 - full) * duration;
   note(start, true, Loss::rework);
@@ -161,7 +167,8 @@ void Course::skip_cycles() {
   // The last of them is left to the steps.
   const double cycles =
       std::floor(std::min((event - now_) / cycle, (work_end_ - work_) / every)) - 1;
-  if (!can_skip_ || replicas_ != model_.machines.replicas || since_checkpoint_ > 0 || cycles < 1) {
+  if (!can_skip_ || replicas_ != model_.machines.replicas || since_checkpoint_[0] > 0 ||
+      cycles < 1) {
     return;
   }
   now_ += cycles * cycle;
@@ -174,11 +181,11 @@ void Course::skip_cycles() {
 Course::Outcome Course::train() {
   while (true) {
     skip_cycles();
-    const double speed_now = speed(writing_.has_value());
+    const double speed_now = speed(writing());
     const double finish = std::min(end_at_, now_ + (work_end_ - work_) / speed_now);
-    const double due = now_ + std::max(0.0, model_.checkpoint.every.value() - since_checkpoint_);
+    const auto [place, due] = next_due();
     double written = never;
-    if (writing_) written = writing_->done_at;
+    if (pending_) written = pending_->done_at;
     const double to = std::min({finish, due, written, next_.failure.at});
     train_for(std::max(0.0, to - now_));
     now_ = std::max(now_, to);
@@ -189,36 +196,59 @@ Course::Outcome Course::train() {
       current_ = next_;
       draw_next();
       if (!is_struck) continue;
-      outcome =
-          model_.processes[current_.failure.process].is_planned ? drain() : Outcome::interrupted;
+      const bool is_planned = model_.processes[current_.failure.process].is_planned;
+      outcome = is_planned && !goes_on() ? drain() : Outcome::interrupted;
     } else if (to == written) {
       outcome = saved();
     } else {
-      outcome = checkpoint();
+      outcome = checkpoint(place);
     }
     if (outcome != Outcome::done) return outcome;
   }
 }
 
-Course::Outcome Course::checkpoint() {
+const Checkpointing& Course::times(Place place) const {
+  return place == Place::memory ? model_.memory->times : model_.checkpoint;
+}
+
+std::pair<Course::Place, double> Course::next_due() const {
+  const auto due = [this](Place place) {
+    const double since = since_checkpoint_[static_cast<std::size_t>(place)];
+    return std::pair(place, now_ + std::max(0.0, times(place).every.value() - since));
+  };
+  const auto storage = due(Place::storage);
+  if (!model_.memory || writing() == Writing::to_storage) return storage;
+  const auto memory = due(Place::memory);
+  return memory.second < storage.second ? memory : storage;
+}
+
+// One in storage serves for one in memory too.
+Course::Outcome Course::checkpoint(Place place) {
   cause_.reset();
-  if (writing_) {
-    const Outcome outcome = pass(std::max(0.0, writing_->done_at - now_), Loss::checkpoint);
+  if (pending_) {
+    const Outcome outcome = pass(std::max(0.0, pending_->done_at - now_), Loss::checkpoint);
     if (outcome != Outcome::done) return outcome;
     if (const Outcome after = saved(); after != Outcome::done) return after;
   }
-  const Saved state{work_, now_};
-  const Outcome outcome = pass(model_.checkpoint.stall.value(), Loss::checkpoint);
+  const Saved state{work_, now_, place};
+  const Outcome outcome = pass(times(place).stall.value(), Loss::checkpoint);
   if (outcome != Outcome::done) return outcome;
-  since_checkpoint_ = 0;
-  writing_ = {state, now_ + model_.checkpoint.write.value()};
-  return model_.checkpoint.write.value() > 0 ? Outcome::done : saved();
+  since_checkpoint_[static_cast<std::size_t>(Place::memory)] = 0;
+  if (place == Place::storage) since_checkpoint_[static_cast<std::size_t>(place)] = 0;
+  pending_ = {state, now_ + times(place).write.value()};
+  return times(place).write.value() > 0 ? Outcome::done : saved();
 }
 
 // A checkpoint that can be used from now on.
 Course::Outcome Course::saved() {
-  saved_.push_back(writing_->saved);
-  writing_.reset();
+  const Saved state = pending_->saved;
+  pending_.reset();
+  std::erase_if(saved_, [](const Saved& s) { return s.place == Place::memory; });
+  saved_.push_back(state);
+  if (state.place == Place::memory) {
+    ++history_.memory_checkpoints;
+    return Outcome::done;
+  }
   ++history_.checkpoints;
   const auto kept = static_cast<std::size_t>(model_.checkpoint.kept);
   if (kept > 0 && saved_.size() > kept) saved_.erase(saved_.begin());
@@ -231,7 +261,7 @@ Course::Outcome Course::saved() {
 Course::Outcome Course::drain() {
   const Interruption planned = current_;
   cause_ = planned.failure.process;
-  writing_.reset();
+  pending_.reset();
   const Saved state{work_, now_};
   const double before = now_;
   const Outcome outcome = pass(model_.checkpoint.drain.value(), Loss::checkpoint);
@@ -241,110 +271,6 @@ Course::Outcome Course::drain() {
   ++history_.checkpoints;
   current_ = planned;
   return Outcome::interrupted;
-}
-
-int Course::hosts_working() const {
-  int hosts = model_.machines.hosts + model_.machines.spares;
-  for (const Repair& repair : repairs_) {
-    if (repair.at > now_) hosts -= repair.hosts;
-  }
-  return std::max(hosts, 0);
-}
-
-Situation Course::situation() const {
-  const Machines& machines = model_.machines;
-  const std::int64_t devices = std::int64_t{hosts_working()} * machines.devices_per_host;
-  // Hosts that the whole job leaves partly empty count as whole.
-  const int possible = hosts_working() >= machines.hosts
-                           ? machines.replicas
-                           : static_cast<int>(devices / machines.ranks_per_replica);
-  return {machines.replicas, replicas_, std::min(possible, machines.replicas)};
-}
-
-void Course::take_hosts() {
-  const FailureProcess& process = model_.processes[current_.failure.process];
-  std::erase_if(repairs_, [this](const Repair& repair) { return repair.at <= now_; });
-  int out = 0;
-  for (const Repair& repair : repairs_) out += repair.hosts;
-  if (process.hosts > 0) {
-    repairs_.push_back({now_ + draw(Draws::What::repair, process.repair), process.hosts});
-    out += process.hosts;
-  }
-  const std::size_t counted = std::min(static_cast<std::size_t>(out), hosts_out_max);
-  if (history_.hosts_out.size() <= counted) history_.hosts_out.resize(counted + 1);
-  ++history_.hosts_out[counted];
-}
-
-// The newest checkpoint from before the state was wrong; from the start where none is kept.
-void Course::roll_back() {
-  writing_.reset();
-  since_checkpoint_ = 0;
-  while (saved_.size() > 1 && saved_.back().taken_at > current_.wrong_since) saved_.pop_back();
-  if (saved_.back().taken_at > current_.wrong_since) saved_ = {Saved{}};
-  const double undone = work_ - saved_.back().work;
-  work_ = saved_.back().work;
-  history_.lost[static_cast<std::size_t>(Loss::rework)] += undone;
-  (cause_ ? history_.lost_by_process[*cause_] : history_.growing) += undone;
-}
-
-Course::Outcome Course::wait_for_hosts(bool& has_spare) {
-  while (true) {
-    const int replicas = policy_.replicas_after_failure(situation());
-    if (replicas > 0) {
-      replicas_ = replicas;
-      return Outcome::done;
-    }
-    has_spare = false;
-    double repaired = never;
-    for (const Repair& repair : repairs_) {
-      if (repair.at > now_) repaired = std::min(repaired, repair.at);
-    }
-    invariant(repaired < never, "a job waits for hosts and none is under repair");
-    // A job needs no longer than its horizon to wait.
-    const Outcome outcome = pass(std::min(repaired, end_at_) - now_, Loss::wait);
-    if (outcome != Outcome::done) return outcome;
-    now_ = std::max(now_, repaired);
-  }
-}
-
-Course::Outcome Course::come_back() {
-  const Recovery& recovery = model_.recovery;
-  bool has_spare = false;
-  if (cause_) {
-    const FailureProcess& process = model_.processes[*cause_];
-    ++history_.interruptions[*cause_];
-    take_hosts();
-    has_spare = process.hosts > 0 && hosts_working() >= model_.machines.hosts;
-    if (!process.is_planned) {
-      const Outcome detected =
-          pass(draw(Draws::What::detect, process.detect.value_or(recovery.detect)), Loss::detect);
-      if (detected != Outcome::done) return detected;
-    }
-  }
-  const Outcome waited = wait_for_hosts(has_spare);
-  if (waited != Outcome::done) return waited;
-  double restart = recovery.restart.value();
-  if (has_spare && recovery.spare == Recovery::Spare::cold) restart += recovery.boot.value();
-  if (has_spare && recovery.spare == Recovery::Spare::hot) restart = recovery.takeover.value();
-  const Outcome restarted = pass(restart, Loss::restart);
-  if (restarted != Outcome::done) return restarted;
-  return pass(model_.checkpoint.read.value(), Loss::read);
-}
-
-void Course::recover() {
-  while (true) {
-    cause_.reset();
-    if (current_.failure.process < model_.processes.size()) cause_ = current_.failure.process;
-    roll_back();
-    const Interruption next = next_;
-    if (!model_.recovery.is_interruptible) next_.failure.at = never;
-    const Outcome outcome = come_back();
-    if (!model_.recovery.is_interruptible) {
-      next_ = next;
-      while (next_.failure.at < now_) draw_next();
-    }
-    if (outcome != Outcome::interrupted) return;
-  }
 }
 
 }  // namespace sim::fault

@@ -1,7 +1,9 @@
 // The state of a job while one of its histories is simulated.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/fault/history.h"
@@ -14,10 +16,13 @@ class Course {
   History run();
 
  private:
+  // Where a state is kept.
+  enum class Place { storage, memory };
   struct Saved {
     double work = 0, taken_at = 0;
+    Place place = Place::storage;
   };
-  struct Writing {
+  struct Pending {
     Saved saved;
     double done_at = 0;
   };
@@ -35,16 +40,23 @@ class Course {
   void skip_cycles();
   // Training until something stops it.
   Outcome train();
-  Outcome checkpoint();
+  Outcome checkpoint(Place place);
   Outcome saved();
   Outcome drain();
+  const Checkpointing& times(Place place) const;
+  // The checkpoint that is due first, and when; one to memory waits for one on its way to storage.
+  std::pair<Place, double> next_due() const;
   // From an interruption until training goes on.
   void recover();
   // Stops for a time; what happens meanwhile cuts it short.
   Outcome pass(double duration, Loss loss);
   Outcome come_back();
   Outcome wait_for_hosts(bool& has_spare);
+  void lose_copies();
   void roll_back();
+  // Whether what survives the current interruption goes on, as the policy says.
+  bool goes_on() const;
+  Outcome go_on();
 
   void train_for(double duration);
   void lose(double duration, Loss loss);
@@ -56,7 +68,8 @@ class Course {
   void take_hosts();
   int hosts_working() const;
   Situation situation() const;
-  double speed(bool is_writing);
+  double speed(Writing writing);
+  Writing writing() const;
   double draw(Draws::What what, const Distribution& distribution) const;
 
   const Model& model_;
@@ -70,13 +83,15 @@ class Course {
   std::optional<std::size_t> cause_;  // process of the recovery under way; none: growing
 
   double now_ = 0, work_ = 0, end_at_ = 0, work_end_ = 0;  // [s]
-  double since_checkpoint_ = 0;                            // [s] of training
+  std::array<double, 2> since_checkpoint_{};               // [place][s] of training
+  double read_ = 0;                                        // [s] of the state to go on from
+  int hosts_lost_ = 0;                                     // since training stopped
   int replicas_ = 0;
   bool can_skip_ = false;     // nothing needs each checkpoint
   std::vector<Saved> saved_;  // ascending
-  std::optional<Writing> writing_;
+  std::optional<Pending> pending_;
   std::vector<Repair> repairs_;
-  std::vector<double> speeds_;  // [2 replicas + writing]; below 0: not asked yet
+  std::vector<double> speeds_;  // [replicas][writing]; below 0: not asked yet
   History history_;
 };
 

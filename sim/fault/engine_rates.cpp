@@ -27,13 +27,18 @@ double rate_of(const training::Result& result) {
 
 double samples_per_second(const EngineJob& what, const ClusterState& state) {
   training::Job job = *what.job;
-  const bool has_traffic = state.is_writing && what.writing_per_nic.value() > 0;
+  const BytesPerSecond writing = what.writing_per_nic[static_cast<std::size_t>(state.writing)];
+  const bool has_traffic = writing.value() > 0;
   if (state.replicas == job.plan.data && !has_traffic) return rate_of(*what.whole);
-  const std::int64_t of_one = job.plan.global_batch / job.plan.data;
+  // Where the batch stays and does not divide, those with one micro-batch more set the pace.
+  const auto whole_batch = static_cast<double>(job.plan.global_batch);
+  const int sharing = state.keeps_batch ? state.replicas : job.plan.data;
+  const std::int64_t micro_batches = job.plan.global_batch / job.plan.micro_batch;
+  const std::int64_t of_one = (micro_batches + sharing - 1) / sharing * job.plan.micro_batch;
   job.plan.data = state.replicas;
   job.plan.global_batch = of_one * state.replicas;
   topology::Description description = *what.cluster;
-  if (has_traffic) description = with_traffic(description, what.writing_per_nic);
+  if (has_traffic) description = with_traffic(description, writing);
   const topology::Cluster cluster(description);
   job.cluster = &cluster;
   const auto outcome = training::simulate(job);
@@ -48,6 +53,7 @@ double samples_per_second(const EngineJob& what, const ClusterState& state) {
     throw StateCannotRun(fmt::format(
         "with {} data-parallel replicas the job does not fit into memory", state.replicas));
   }
+  if (state.keeps_batch) return whole_batch / (static_cast<double>(result->iteration_ps()) * 1e-12);
   return rate_of(*result);
 }
 

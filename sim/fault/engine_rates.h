@@ -1,6 +1,7 @@
 // Asks the engine how fast a job trains in a state of its cluster.
 #pragma once
 
+#include <array>
 #include <stdexcept>
 
 #include "sim/fault/rates.h"
@@ -19,11 +20,12 @@ struct EngineJob {
   const training::Job* job = nullptr;
   const topology::Description* cluster = nullptr;
   const training::Result* whole = nullptr;  // of the job as it is
-  BytesPerSecond writing_per_nic;           // load of a checkpoint that is written beside training
+  // [Writing] load of a checkpoint that is written beside training
+  std::array<BytesPerSecond, writing_count> writing_per_nic;
 };
 
 // Samples per second of the last iteration. Fewer replicas keep their micro-batches each, so the
-// global batch is smaller. Writing takes its rate from every NIC.
+// global batch is smaller, or share those of all. Writing takes its rate from every NIC.
 // Throws StateCannotRun. REQUIRES: hosts of one size where something is written.
 double samples_per_second(const EngineJob& what, const ClusterState& state);
 

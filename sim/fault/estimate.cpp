@@ -57,16 +57,14 @@ void add(const History& one, Estimate& sum) {
     sum.causes[p].lost += one.lost_by_process[p];
   }
   sum.checkpoints += static_cast<double>(one.checkpoints);
+  sum.memory_checkpoints += static_cast<double>(one.memory_checkpoints);
   sum.growing += one.growing;
   if (sum.hosts_out.size() < one.hosts_out.size()) sum.hosts_out.resize(one.hosts_out.size());
   for (std::size_t h = 0; h < one.hosts_out.size(); ++h) sum.hosts_out[h] += one.hosts_out[h];
 }
 
-struct Columns {
-  std::vector<double> ratio, wall, work, interruptions;
-};
-
-void summarize(const Columns& columns, Estimate& estimate) {
+void summarize(Estimate& estimate) {
+  const Columns& columns = estimate.columns;
   estimate.histories = static_cast<int>(columns.ratio.size());
   estimate.ratio = spread(columns.ratio);
   estimate.wall = spread(columns.wall);
@@ -82,6 +80,7 @@ void summarize(const Columns& columns, Estimate& estimate) {
     cause.lost /= count;
   }
   estimate.checkpoints /= count;
+  estimate.memory_checkpoints /= count;
   estimate.growing /= count;
 }
 
@@ -110,7 +109,7 @@ Spread spread(std::vector<double> values) {
 Estimate estimate(const Model& model, const Policy& policy, Rates& rates, const Effort& effort) {
   Estimate result;
   result.causes.resize(model.processes.size());
-  Columns columns;
+  Columns& columns = result.columns;
   while (true) {
     const int done = static_cast<int>(columns.ratio.size());
     const int count = std::min(histories_at_once, effort.histories_max - done);
@@ -128,7 +127,7 @@ Estimate estimate(const Model& model, const Policy& policy, Rates& rates, const 
     result.is_precise = ratio.half_width <= effort.precision * ratio.mean;
     if (result.is_precise || static_cast<int>(columns.ratio.size()) >= effort.histories_max) break;
   }
-  summarize(columns, result);
+  summarize(result);
   return result;
 }
 

@@ -29,6 +29,11 @@ struct Effort {
 // Both least numbers of histories, and how many are added at a time.
 inline constexpr int histories_at_once = 32;
 
+// One value of each history.
+struct Columns {
+  std::vector<double> ratio, wall, work, interruptions;
+};
+
 struct Cause {
   double interruptions = 0, lost = 0;  // of a history, on average; [s]
 };
@@ -40,11 +45,13 @@ struct Estimate {
   Spread ratio;            // work / wall: the effective training time ratio
   Spread wall, work;       // [s]
   Spread interruptions;
-  double time_to_interruption = 0;        // [s] wall time a failure; infinite without any
-  double checkpoints = 0, growing = 0;    // of a history, on average; [s]
-  std::array<double, loss_count> lost{};  // [loss][s]
-  std::vector<Cause> causes;              // [process]
-  std::vector<std::int64_t> hosts_out;    // [hosts under repair] interruptions
+  double time_to_interruption = 0;                 // [s] wall time a failure; infinite without any
+  double checkpoints = 0, memory_checkpoints = 0;  // of a history, on average
+  double growing = 0;                              // the same; [s]
+  std::array<double, loss_count> lost{};           // [loss][s]
+  std::vector<Cause> causes;                       // [process]
+  Columns columns;
+  std::vector<std::int64_t> hosts_out;  // [hosts under repair] interruptions
 };
 
 // Histories are added until the ratio is as precise as asked for. The same for any number of

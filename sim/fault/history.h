@@ -39,7 +39,8 @@ struct History {
   std::array<double, loss_count> lost{};    // [loss][s]
   std::vector<double> lost_by_process;      // [s] rework, detect, wait, restart, read and drains
   std::vector<std::int64_t> interruptions;  // [process]
-  std::int64_t checkpoints = 0;             // completed
+  std::int64_t checkpoints = 0;             // completed, in storage
+  std::int64_t memory_checkpoints = 0;
   double growing = 0;  // [s] of rework, restart and read, to run more replicas again
   std::vector<std::int64_t> hosts_out;  // [hosts under repair, at most hosts_out_max] interruptions
   std::vector<Episode> episodes;        // only if asked for

@@ -18,6 +18,12 @@ struct Checkpointing {
   int kept = 0;   // the newest so many can be read; 0: all
 };
 
+// States that are kept in the memory of hosts, between those in storage.
+struct MemoryLevel {
+  Checkpointing times;  // kept: the newest only
+  int hosts_lost = 0;   // failures that take at most so many hosts leave a copy of all parts
+};
+
 struct Recovery {
   Distribution detect;  // from a failure until all ranks have stopped
   Seconds restart;      // until the checkpoint is read: scheduling, starting, connecting
@@ -26,6 +32,7 @@ struct Recovery {
   enum class Spare { cold, warm, hot };
   Spare spare = Spare::warm;
   Seconds boot, takeover;
+  Seconds reconfigure;  // what survives goes on without those lost, or takes them in again
   // Whether a failure while the job comes back starts the recovery over; otherwise there is none.
   bool is_interruptible = true;
 };
@@ -45,6 +52,7 @@ struct Horizon {
 struct Model {
   std::vector<FailureProcess> processes;
   Checkpointing checkpoint;
+  std::optional<MemoryLevel> memory;
   Recovery recovery;
   Machines machines;
   Horizon horizon;

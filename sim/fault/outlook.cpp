@@ -23,7 +23,8 @@ void search_interval(const Question& question, const Policy& policy, Rates& rate
     return mean_stretch(model, policy, rates, histories, question.effort);
   };
   Seconds start = checkpoint.every;
-  if (checkpoint.stall.value() > 0) {
+  // The formulas know one level.
+  if (checkpoint.stall.value() > 0 && !question.model.memory) {
     outlook.young = start = young_interval(checkpoint.stall, between);
     outlook.daly = daly_interval(checkpoint.stall, between);
     outlook.ratio_young = 1 / stretch(*outlook.young);

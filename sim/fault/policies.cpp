@@ -12,6 +12,10 @@ const std::vector<NamedPolicy>& policies() {
        "restarts at once with the data-parallel replicas that the hosts allow, grows at a "
        "checkpoint",
        make_shrink},
+      {"reroute",
+       "goes on at once: other replicas do the micro-batches of those that lost a host; grows at a "
+       "checkpoint",
+       make_reroute},
       {"ignore", "the reference: failures do nothing", make_ignore},
   };
   return all;

@@ -1,6 +1,7 @@
 // How fast the job trains in each state of the cluster, asked once of the engine and remembered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,9 +9,14 @@
 
 namespace sim::fault {
 
+// A checkpoint that is on its way beside training.
+enum class Writing { none, to_storage, to_memory };
+inline constexpr std::size_t writing_count = 3;
+
 struct ClusterState {
-  int replicas = 1;         // data-parallel replicas that run
-  bool is_writing = false;  // a checkpoint is on its way to storage
+  int replicas = 1;  // data-parallel replicas that run
+  Writing writing = Writing::none;
+  bool keeps_batch = false;  // those missing leave their micro-batches to the others
   auto operator<=>(const ClusterState&) const = default;
 };
 

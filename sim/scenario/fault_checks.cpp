@@ -1,4 +1,7 @@
 // What must hold between failures, checkpoint, recovery and the rest.
+#include <algorithm>
+#include <array>
+
 #include "sim/scenario/checks.h"
 
 namespace sim::scenario {
@@ -43,22 +46,60 @@ void check_checkpoint(Reader& reader, const Draft& draft) {
         "write cluster.storage: {write: 100 GB/s, read: 200 GB/s}, or checkpoint.write and "
         "checkpoint.read");
   }
-  const bool needs_size = !has_times || (entry.is_async && !entry.stall);
+  const std::optional<MemoryCheckpointEntry>& memory = entry.memory;
+  const bool has_memory_times =
+      memory && memory->stall && memory->read && (memory->write || !memory->is_copied_to_peer);
+  const bool needs_size =
+      !has_times || (entry.is_async && !entry.stall) || (memory && !has_memory_times);
   if (needs_size && !entry.size && !has_shapes) {
     reader.error("checkpoint", reader.place("checkpoint"), "the size of a checkpoint is not known",
                  "a dnn given by its times has no parameters", "write checkpoint.size");
   }
 }
 
-void check_shrinking(Reader& reader, const Draft& draft) {
-  const plan::Plan& plan = draft.scenario.plan;
-  if (draft.scenario.job_time.recovery->policy != "shrink") return;
+void check_memory_checkpoint(Reader& reader, const Draft& draft) {
+  const auto& memory = draft.scenario.job_time.checkpoint->memory;
+  if (!memory || !reader.is_clean("cluster")) return;
+  const topology::Description& cluster = draft.scenario.cluster;
+  const topology::HostType& type = cluster.hosts.front().type;
+  const auto fail = [&](const std::string& what, const std::string& hint) {
+    reader.error("checkpoint.memory", reader.place("checkpoint.memory"), what, "", hint);
+  };
+  if (type.pcie.value() == 0 && !(memory->stall && memory->read)) {
+    fail("checkpoints in memory on hosts without a rate of PCIe", "write stall and read");
+  }
+  if (!memory->is_copied_to_peer) return;
+  const bool has_nics = cluster.fabric.kind != topology::Fabric::Kind::none && type.nics > 0;
+  if (!has_nics) fail("a copy in the memory of a peer, without NICs", "write copies: host");
+}
+
+void check_expert_groups(Reader& reader, const plan::Plan& plan) {
   if (plan.expert * plan.expert_tensor <= plan.tensor * plan.context) return;
   reader.error("recovery.policy", reader.place("recovery.policy"),
                "expert groups reach over data-parallel replicas, which cannot be left out then",
                fmt::format("expert {} x tensor {} of them > tensor {} x context {}", plan.expert,
                            plan.expert_tensor, plan.tensor, plan.context),
                "write policy: restart");
+}
+
+// Of each part of the state more than one replica must have a copy, and any number of micro-batches
+// must do for the schedule.
+void check_rerouting(Reader& reader, const plan::Plan& plan) {
+  using Kind = plan::ScheduleKind;
+  if (plan.sharding != plan::Sharding::none && plan.copies() < 2) {
+    reader.error("recovery.policy", reader.place("recovery.policy"),
+                 "policy reroute with a state that data-parallel replicas share",
+                 "what a lost host held of it is nowhere else",
+                 "write plan.data.sharding: none, a shard_degree that leaves copies, or another "
+                 "policy");
+  }
+  const std::array able = {Kind::gpipe, Kind::one_f_one_b, Kind::interleaved,
+                           Kind::zb_h1, Kind::zb_h2,       Kind::zb_v};
+  if (std::find(able.begin(), able.end(), plan.schedule) != able.end()) return;
+  reader.error("recovery.policy", reader.place("recovery.policy"),
+               "policy reroute with a schedule that needs a certain number of micro-batches",
+               "those of lost replicas are added to the others'",
+               "write plan.pipeline.schedule: 1f1b, or another policy");
 }
 
 }  // namespace
@@ -95,7 +136,10 @@ void check_job_time(Reader& reader, const Value& root, Draft& draft) {
     reader.add_derived("run.histories", "{precision: 0.1 %, most: 1000, seed: 1}");
   }
   check_checkpoint(reader, draft);
-  check_shrinking(reader, draft);
+  check_memory_checkpoint(reader, draft);
+  const std::string& policy = job.recovery->policy;
+  if (policy == "shrink" || policy == "reroute") check_expert_groups(reader, draft.scenario.plan);
+  if (policy == "reroute") check_rerouting(reader, draft.scenario.plan);
 }
 
 }  // namespace sim::scenario

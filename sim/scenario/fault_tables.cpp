@@ -113,6 +113,7 @@ Kind<Part> part_kind() {
                              {"rack", Part::rack},
                              {"power", Part::power},
                              {"software", Part::software},
+                             {"alarm", Part::alarm},
                              {"job", Part::job}});
 }
 
@@ -157,7 +158,9 @@ void check_hosts(Reader& reader, const Value& section, const std::string& path,
     report_missing(reader, section, path, key, "a switch, rack or power domain says it");
   }
   if (!entry.hosts) {
-    entry.hosts = entry.part == Part::software || entry.part == Part::job ? 0 : 1;
+    const bool takes_none =
+        entry.part == Part::software || entry.part == Part::alarm || entry.part == Part::job;
+    entry.hosts = takes_none ? 0 : 1;
     reader.add_derived(joined_path(path, "hosts"), fmt::format("{}", *entry.hosts));
   }
   if (*entry.hosts > 0 && !entry.repair) {
@@ -169,16 +172,42 @@ void check_hosts(Reader& reader, const Value& section, const std::string& path,
 void check_recovery(Reader& reader, const Value& section, const std::string& path,
                     RecoveryEntry& entry) {
   const Recovery::Spare spare = entry.recovery.spare;
-  for (const auto& [key, is_needed] : {std::pair("boot", spare == Recovery::Spare::cold),
-                                       {"takeover", spare == Recovery::Spare::hot}}) {
+  const auto check = [&](const char* key, bool is_needed, const char* why, const char* of_what) {
     const Value* value = section.find(key);
     if (is_needed && !value) {
-      report_missing(reader, section, path, key, "spares of this kind take it");
+      report_missing(reader, section, path, key, why);
     } else if (!is_needed && value) {
       reader.error(joined_path(path, key), value->name_place(),
-                   fmt::format("'{}' of spares of another kind", key), "", "remove it");
+                   fmt::format("'{}' of {}", key, of_what), "", "remove it");
     }
-  }
+  };
+  const char *takes = "spares of this kind take it", *other = "spares of another kind";
+  check("boot", spare == Recovery::Spare::cold, takes, other);
+  check("takeover", spare == Recovery::Spare::hot, takes, other);
+  check("reconfigure", entry.policy == "reroute", "what survives takes it to go on",
+        "another policy than reroute");
+}
+
+Section<MemoryCheckpointEntry> memory_checkpoint_table() {
+  using Entry = MemoryCheckpointEntry;
+  Section<Entry> table("checkpoints in the memory of hosts, between those in storage");
+  table.required("every", duration(Zero::refused), &Entry::every, "of training between two")
+      .defaulted("copies", word<bool>("copies", {{"peer", true}, {"host", false}}),
+                 &Entry::is_copied_to_peer, "peer",
+                 "in another host too, which outlasts the loss of one host; or only in the own, "
+                 "which outlasts failures that take none")
+      .optional("stall", duration(), &Entry::stall,
+                "training stops so long; by PCIe unless written")
+      .optional("write", duration(), &Entry::write, "to the peer; by NICs unless written")
+      .optional("read", duration(), &Entry::read, "by NICs and PCIe unless written")
+      .check([](Reader& reader, const Value& section, const std::string& path, Entry& entry) {
+        const Value* write = section.find("write");
+        if (entry.is_copied_to_peer || !write) return;
+        reader.error(joined_path(path, "write"), write->name_place(),
+                     "write of a checkpoint that only the own host keeps",
+                     "it can be used when training goes on", "write copies: peer, or remove it");
+      });
+  return table;
 }
 
 Kind<std::string> policy_kind() {
@@ -262,8 +291,15 @@ Section<CheckpointEntry> checkpoint_table() {
       .optional("read", duration(), &CheckpointEntry::read, "by size and rates unless written")
       .optional("kept", small_count(1, 1'000'000), &CheckpointEntry::kept,
                 "the newest so many; all unless written")
+      .optional("memory", memory_checkpoint_table().kind(), &CheckpointEntry::memory,
+                "a first level in the memory of hosts")
       .check([](Reader& reader, const Value& section, const std::string& path,
                 CheckpointEntry& entry) {
+        if (entry.memory && entry.memory->every >= entry.every) {
+          reader.error(joined_path(path, "memory.every"), section.find("memory")->name_place(),
+                       "checkpoints in memory are not more often than those in storage", "",
+                       "write a shorter memory.every, or no memory");
+        }
         const Value* stall = section.find("stall");
         if (entry.is_async || !stall) return;
         reader.error(joined_path(path, "stall"), stall->name_place(),
@@ -276,8 +312,9 @@ Section<RecoveryEntry> recovery_table() {
   using Spare = Recovery::Spare;
   Section<RecoveryEntry> table("what happens after a failure");
   table
-      .defaulted("policy", policy_kind(), &RecoveryEntry::policy, "restart",
-                 "restart whole, shrink data parallelism, or ignore failures")
+      .defaulted(
+          "policy", policy_kind(), &RecoveryEntry::policy, "restart",
+          "restart whole, shrink data parallelism, reroute micro-batches, or ignore failures")
       .required("detect", distribution(), in_recovery(&Recovery::detect),
                 "from a failure until all ranks have stopped")
       .required("restart", restart_kind(), in_recovery(&Recovery::restart),
@@ -289,6 +326,8 @@ Section<RecoveryEntry> recovery_table() {
           "cold spares boot first, hot ones take over instead of the restart")
       .optional("boot", duration(), in_recovery(&Recovery::boot), "of a cold spare")
       .optional("takeover", duration(), in_recovery(&Recovery::takeover), "by a hot spare")
+      .optional("reconfigure", duration(), in_recovery(&Recovery::reconfigure),
+                "of reroute: until what survives goes on, or takes a replica in again")
       .defaulted("interruptible", flag(), in_recovery(&Recovery::is_interruptible), "true",
                  "whether a failure meanwhile starts it over; otherwise there is none")
       .defaulted("spare_target", share(Zero::refused, 0.9999), &RecoveryEntry::spare_target, "99 %",

@@ -10,7 +10,7 @@
 
 namespace sim::scenario {
 
-enum class Part { gpu, memory, nic, link, net_switch, host, rack, power, software, job };
+enum class Part { gpu, memory, nic, link, net_switch, host, rack, power, software, alarm, job };
 
 // Failures that were counted somewhere.
 struct Observed {
@@ -38,12 +38,20 @@ struct FailureEntry {
   Place place;
 };
 
+// A first level in the memory of hosts.
+struct MemoryCheckpointEntry {
+  Seconds every;
+  bool is_copied_to_peer = true;
+  std::optional<Seconds> stall, write, read;  // computed unless written
+};
+
 struct CheckpointEntry {
   Seconds every;
   bool is_async = false;
   std::optional<Bytes> size;                  // computed unless written, like the times
   std::optional<Seconds> stall, write, read;  // stall: of async
   int kept = 0;
+  std::optional<MemoryCheckpointEntry> memory;
 };
 
 struct RecoveryEntry {

@@ -175,17 +175,32 @@ TEST_CASE("job time: writing beside training takes from the NICs what it needs")
   // of its eight NICs 200 GB/s, more than the storage: 80 s at 10 / 8 = 1.25 GB/s a NIC.
   CHECK(built.model.checkpoint.stall.value() == approximately(200.0 / 63));
   CHECK(built.model.checkpoint.write.value() == approximately(80.0));
-  CHECK(built.writing_per_nic.value() == approximately(1.25e9));
-  const fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result,
-                                gigabytes_per_second(25)};
-  const double free = fault::samples_per_second(engine, {4, false});
+  constexpr auto storage = static_cast<std::size_t>(fault::Writing::to_storage);
+  CHECK(built.writing_per_nic[storage].value() == approximately(1.25e9));
+  const fault::EngineJob engine{&job.loaded.job,
+                                &job.scenario.cluster,
+                                &job.result,
+                                {BytesPerSecond(0), gigabytes_per_second(25)}};
+  const double free = fault::samples_per_second(engine, {4});
   CHECK(free == approximately(job.result.samples_per_iteration /
                               (static_cast<double>(job.result.iteration_ps()) * 1e-12)));
-  CHECK(fault::samples_per_second(engine, {4, true}) < free);
+  CHECK(fault::samples_per_second(engine, {4, fault::Writing::to_storage}) < free);
   // Three of four replicas have three quarters of the samples, and no slower iterations.
-  const double three = fault::samples_per_second(engine, {3, false});
+  const double three = fault::samples_per_second(engine, {3});
   CHECK(three > 0.75 * free * (1 - 1e-9));
   CHECK(three < free);
+}
+
+TEST_CASE("job time: three replicas do the micro-batches of four") {
+  // 32 micro-batches over three replicas: 11 for those that set the pace, (11 + 3) x 18 ms instead
+  // of (8 + 3) x 18 ms, and a little for sending.
+  const Job job = job_of(small(), {});
+  const fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result, {}};
+  const double whole = fault::samples_per_second(engine, {4}),
+               rerouted = fault::samples_per_second(engine, {3, fault::Writing::none, true});
+  CHECK(rerouted / whole == doctest::Approx(11.0 / 14).epsilon(1e-3));
+  CHECK(fault::samples_per_second(engine, {2, fault::Writing::none, true}) / whole ==
+        doctest::Approx(11.0 / 19).epsilon(1e-3));
 }
 
 TEST_CASE("job time: the same text for any number of threads, another for another seed") {

@@ -10,44 +10,6 @@
 using namespace sim;
 using namespace sim::fault;
 
-namespace {
-
-double lost(const History& history, Loss loss) {
-  return history.lost[static_cast<std::size_t>(loss)];
-}
-
-// Failures at known times: every `every` from `first`.
-FailureProcess timed_failures(double first, double every, int hosts, double repair) {
-  FailureProcess process;
-  process.cause = "timed";
-  process.calendar = FailureProcess::Calendar{Seconds(first), Seconds(every)};
-  process.hosts = hosts;
-  process.repair = Distribution::fixed(Seconds(repair));
-  return process;
-}
-
-// 4 replicas of 2 hosts.
-Model eight_hosts(int spares) {
-  Model model;
-  model.machines = {8, spares, 4, 8, 16};
-  model.checkpoint.every = Seconds(100);
-  model.checkpoint.stall = model.checkpoint.drain = Seconds(5);
-  model.checkpoint.read = Seconds(3);
-  model.recovery.detect = Distribution::fixed(Seconds(10));
-  model.recovery.restart = Seconds(20);
-  model.recovery.boot = Seconds(40);
-  model.recovery.takeover = Seconds(1);
-  model.horizon.duration = Seconds(1000);
-  return model;
-}
-
-History run(const Model& model, const char* name, bool keeps_episodes = false) {
-  Rates rates = even_rates();
-  return history(model, *policy(name), rates, {{}, keeps_episodes});
-}
-
-}  // namespace
-
 TEST_CASE("history: one failure at 250 s, with a spare") {
   // Checkpoints end at 105 and 210; the failure undoes 40 s. 10 s later it is seen; 20 s restart
   // and 3 s reading: training goes on at 283 s. Then 717 s of which six checkpoints of 5 s end by
@@ -139,7 +101,7 @@ TEST_CASE("history: a checkpoint that is written beside training can be used onl
   Model model = eight_hosts(1);
   model.processes = {timed_failures(250, 1e6, 1, 1e5)};
   model.checkpoint.write = Seconds(60);
-  Rates rates([](const ClusterState& state) { return state.is_writing ? 3.6 : 4.0; });
+  Rates rates([](const ClusterState& state) { return state.writing == Writing::none ? 4.0 : 3.6; });
   const History found = history(model, *policy("restart"), rates, {});
   // Work: 100, then 60 at 0.9 and 40, then 40 at 0.9.
   CHECK(lost(found, Loss::rework) == doctest::Approx(54 + 40 + 36).epsilon(1e-12));
@@ -162,11 +124,13 @@ TEST_CASE(
 }
 
 TEST_CASE("history: work and losses make up the wall time") {
-  for (const char* name : {"restart", "shrink", "ignore"}) {
+  for (const char* name : {"restart", "shrink", "reroute", "ignore"}) {
     CAPTURE(name);
     Model model = eight_hosts(1);
     model.horizon.duration = Seconds(50'000);
     model.checkpoint.write = Seconds(30);
+    model.memory = MemoryLevel{{Seconds(25), Seconds(1), Seconds(4), {}, Seconds(2), 1}, 1};
+    model.recovery.reconfigure = Seconds(7);
     FailureProcess hosts = random_interruptions(400);
     hosts.hosts = 1;
     hosts.repair = {Distribution::Kind::lognormal, Seconds(500), 1, {}};
@@ -174,7 +138,9 @@ TEST_CASE("history: work and losses make up the wall time") {
     silent.found_after = Distribution::exponential(Seconds(300));
     model.processes = {hosts, silent, timed_failures(1000, 3000, 2, 100)};
     model.processes[2].is_planned = true;
-    Rates rates([](const ClusterState& s) { return s.replicas * (s.is_writing ? 0.9 : 1.0); });
+    Rates rates([](const ClusterState& s) {
+      return s.replicas * (s.writing == Writing::none ? 1.0 : 0.9);
+    });
     const History found = history(model, *policy(name), rates, {{3, 5}, true});
     const double sum = std::accumulate(found.lost.begin(), found.lost.end(), found.work);
     CHECK(found.wall == doctest::Approx(50'000).epsilon(1e-12));
