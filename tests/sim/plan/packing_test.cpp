@@ -86,7 +86,8 @@ TEST_CASE("packing: a global batch has the same sequences however it is cut") {
   const PackedBatch whole = packed_batch(packed(lognormal(700, 1), 1, 1));
   for (const int data : {1, 2, 4, 16}) {
     for (const std::int64_t micro_batch : {1, 2, 4}) {
-      CAPTURE(data, micro_batch);
+      CAPTURE(data);
+      CAPTURE(micro_batch);
       const PackedBatch batch = packed_batch(packed(lognormal(700, 1), data, micro_batch));
       CHECK(total(batch) == total(whole));  // whole numbers below 2^53
       CHECK(batch.draws.size() == static_cast<std::size_t>(data));
