@@ -75,7 +75,7 @@ TEST_CASE("packing: one device, time = a N + b sum l^2") {
 }
 
 // Replicas meet once, to reduce gradients: the one with the largest sum is waited for. Alike, they
-// take what one alone does and no longer.
+// take what any one does.
 TEST_CASE("packing: the replica with the largest sum of squares sets the time") {
   const auto job = [](const char* replicas) {
     return ideal_job(
@@ -89,7 +89,7 @@ TEST_CASE("packing: the replica with the largest sum of squares sets the time") 
   double largest = 0;
   for (std::int64_t r = 0; r < 4; ++r) largest = std::max(largest, sum_of(batch, r));
   const double of_all_alike = sum_of(plan::packed_batch(same.scenario.plan), 0);
-  CHECK(largest > of_all_alike);  // with this seed
+  CHECK(largest != of_all_alike);
   const double later = (largest - of_all_alike) * picoseconds_per_square;
   CHECK(std::abs(static_cast<double>(independent.iteration - same.iteration) - later) <= 16);
 }
