@@ -6,6 +6,7 @@
 #include "analysis/json_writer.h"
 #include "sim/base/units.h"
 #include "sim/command/attribution.h"
+#include "sim/command/heal_lengths.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
 #include "sim/command/refusals.h"
@@ -70,7 +71,7 @@ int attribute(const std::vector<std::string>& arguments) {
   const std::filesystem::path file = (*values)["scenario"].as<std::vector<std::string>>().front();
   Diagnostics diagnostics;
   const auto scenario = scenario::read_scenario(file, common.overrides, catalog(), diagnostics);
-  if (scenario && scenario->stragglers.empty()) {
+  if (scenario && scenario->stragglers.empty() && !do_lengths_vary(*scenario)) {
     diagnostics.error({file.string()}, "the scenario has no stragglers", "",
                       "write stragglers: [{part: h0.gpu1, compute: 77 %}]");
   }

@@ -1,4 +1,4 @@
-// Stragglers healed one at a time, and one kind at a time.
+// Stragglers healed one at a time, and one kind at a time; lengths of documents beside them.
 #include "sim/command/attribution.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 
 #include "sim/base/invariant.h"
 #include "sim/base/units.h"
+#include "sim/command/heal_lengths.h"
 #include "sim/command/load.h"
 
 namespace sim::command {
@@ -86,12 +87,13 @@ double Attribution::explains(const Healed& healed) const {
 std::variant<Attribution, training::Stuck, training::TooLarge> attribution(
     const scenario::Scenario& scenario) {
   const std::vector<Straggler>& all = scenario.stragglers;
-  Healer healer(scenario);
+  const bool has_lengths = do_lengths_vary(scenario);
+  Healer healer(scenario), healer_of_lengths(with_lengths_healed(scenario));
   Attribution result;
   const auto slow = healer.iteration(all);
   if (!slow) return healer.failure();
-  const auto ideal = healer.iteration({});
-  if (!ideal) return healer.failure();
+  const auto ideal = healer_of_lengths.iteration({});
+  if (!ideal) return healer_of_lengths.failure();
   result.iteration_ps = *slow, result.ideal_ps = *ideal;
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<Straggler> others = all;
@@ -99,6 +101,11 @@ std::variant<Attribution, training::Stuck, training::TooLarge> attribution(
     const auto healed = healer.iteration(std::move(others));
     if (!healed) return healer.failure();
     result.one.push_back({label(all[i]), *healed});
+  }
+  if (has_lengths) {
+    const auto healed = healer_of_lengths.iteration(all);
+    if (!healed) return healer_of_lengths.failure();
+    result.one.push_back({"lengths of documents", *healed});
   }
   for (const Kind& kind : kinds) {
     std::vector<Straggler> others = all;
@@ -108,7 +115,7 @@ std::variant<Attribution, training::Stuck, training::TooLarge> attribution(
       (s.*kind.member).reset();
       is_every &= !is_slow(s);
     }
-    if (!is_any || is_every) continue;
+    if (!is_any || (is_every && !has_lengths)) continue;
     const auto healed = healer.iteration(std::move(others));
     if (!healed) return healer.failure();
     result.kinds.push_back({kind.name, *healed});

@@ -19,15 +19,17 @@ struct Healed {
 struct Attribution {
   std::int64_t iteration_ps = 0;  // with all stragglers
   std::int64_t ideal_ps = 0;      // with none
-  std::vector<Healed> one;        // each entry of the scenario healed alone, in its order
-  std::vector<Healed> kinds;      // everything of a kind healed; empty where there is one kind only
+  // Each entry of the scenario healed alone, in its order; then lengths of documents, which count
+  // as one where micro-batches differ by them.
+  std::vector<Healed> one;
+  std::vector<Healed> kinds;  // everything of a kind healed; empty where there is one kind only
 
   double slowdown() const;
   // Share of what the stragglers cost that healing saves; below 0 where it makes the job slower.
   double explains(const Healed& healed) const;
 };
 
-// REQUIRES: the scenario has stragglers, and load() accepts it.
+// REQUIRES: the scenario has stragglers or lengths that vary, and load() accepts it.
 // Source of the method: Lin et al., "Understanding Stragglers in Large Model Training Using What-if
 // Analysis", OSDI 2025.
 std::variant<Attribution, training::Stuck, training::TooLarge> attribution(

@@ -44,6 +44,16 @@ void print_groups(const plan::Plan& plan, bool is_moe) {
   }
 }
 
+void print_packing(const plan::Plan& plan) {
+  const plan::PackedBatch batch = plan::packed_batch(plan);
+  const double tokens = static_cast<double>(plan.sequence * plan.micro_batch);
+  fmt::print("\npacked documents\n");
+  fmt::print(
+      "  squared lengths of a micro-batch over its {} tokens: mean {:.0f}, least {:.0f}, most "
+      "{:.0f}\n",
+      tokens, batch.mean / tokens, batch.sums.front() / tokens, batch.sums.back() / tokens);
+}
+
 bool print_memory(const scenario::Scenario& scenario, const training::Job& job) {
   const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn);
   if (!dnn) return true;
@@ -96,6 +106,7 @@ int check(const std::vector<std::string>& arguments) {
   if (!scenario->operations.empty()) return exit_fine;
   const auto* dnn = std::get_if<dnn::Transformer>(&scenario->dnn);
   print_groups(scenario->plan, dnn && dnn->is_moe());
+  if (scenario->plan.packing) print_packing(scenario->plan);
   return print_memory(*scenario, loaded->job) ? exit_fine : exit_cannot_proceed;
 }
 

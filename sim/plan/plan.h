@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/dnn/operators.h"
+#include "sim/plan/packing.h"
 #include "sim/plan/pass.h"
 #include "sim/plan/routing.h"
 
@@ -61,6 +62,7 @@ struct Plan {
   std::int64_t sequence = 0;
   std::int64_t global_batch = 0;  // sequences per iteration
   std::int64_t micro_batch = 1;
+  std::optional<Packing> packing;  // none: a sequence is one document
 
   int ranks() const { return tensor * context * stages * data; }
   // Ranks that hold the same parameters: those of a layer, and those of its experts.

@@ -34,6 +34,7 @@ class Checker {
     ranks();
     tensor();
     tokens();
+    packing();
     experts();
     copies();
     batch();
@@ -54,6 +55,7 @@ class Checker {
   void ranks();
   void tensor();
   void tokens();
+  void packing();
   void experts();
   void copies();
   void batch();
@@ -141,6 +143,23 @@ void Checker::tokens() {
                   "parallelism splits",
                   plan_.tensor, tokens),
       "", "write plan.sequence_parallel: false, or choose another sequence");
+}
+
+void Checker::packing() {
+  if (!plan_.packing) return;
+  if (dnn_.span != dnn::AttentionSpan::full) {
+    add("training.packing", "dnn",
+        fmt::format("packed documents, but layers of this dnn see a window of {} tokens",
+                    dnn_.window),
+        "what they compute does not follow the sum of squared lengths");
+  }
+  if (plan_.context > 1 && plan_.context_kind == dnn::ContextKind::all_gather) {
+    add("plan.context_kind", "training.packing",
+        fmt::format("context {} gathers the keys of packed documents", plan_.context),
+        "its ranks hold parts of the sequence, so what each computes depends on where documents "
+        "lie in it",
+        "write ring or ulysses, which share every document evenly");
+  }
 }
 
 void Checker::experts() {

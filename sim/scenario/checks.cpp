@@ -119,6 +119,23 @@ bool check_timed_plan(Reader& reader, const plan::Plan& plan) {
   return is_fine;
 }
 
+void check_packing(Reader& reader, const Scenario& scenario) {
+  if (!scenario.plan.packing) return;
+  const auto refuse = [&](const std::string& message, const std::string& why,
+                          const std::string& hint) {
+    reader.error("training.packing", reader.place("training.packing"), message, why, hint);
+  };
+  if (std::holds_alternative<TimedDnn>(scenario.dnn)) {
+    return refuse("packed documents with a timed dnn",
+                  "its times do not say what of them is attention",
+                  "give the dnn by its shapes, or its times without packing");
+  }
+  if (scenario.stack.attention != dnn::SoftwareStack::Attention::unfused) return;
+  refuse("packed documents with attention that is not fused",
+         "it computes the scores of the whole sequence, and masks them, however long documents are",
+         "choose a stack with fused attention: stack: {base: ..., attention: flash2}");
+}
+
 void check_precision(Reader& reader, const Draft& draft) {
   const std::string& name = draft.scenario.training.precision;
   const auto precision = calibrate::profile::precision_of(name);
@@ -191,6 +208,7 @@ void check_plan(Reader& reader, Draft& draft) {
     return;
   }
   if (timed == nullptr) check_precision(reader, draft);
+  check_packing(reader, scenario);
   const std::int64_t devices = usable_devices(scenario.cluster);
   const std::size_t before = reader.error_count();
   derive_data_degree(reader, draft, devices);

@@ -170,6 +170,8 @@ Section<Draft> training_table() {
                 "sequences per iteration")
       .defaulted("micro_batch", count(1, sequences_max), in_plan(&Plan::micro_batch), "1",
                  "sequences that pass the dnn together")
+      .optional("packing", packing_table().kind(), in_plan(&Plan::packing),
+                "documents in a sequence; one unless written")
       .defaulted("precision",
                  word<std::string>("precision", {{"fp32", "fp32"},
                                                  {"tf32", "tf32"},

@@ -43,6 +43,7 @@ Section<dnn::Transformer> transformer_table();
 Section<TimedDnn> timed_table();
 Section<dnn::SoftwareStack> stack_table();
 Section<Draft> training_table();
+Section<plan::Packing> packing_table();
 Section<Draft> plan_table();
 Section<Draft> placement_table();
 Section<Scenario> run_table();

@@ -38,9 +38,9 @@ class LaneWriter {
   void operators(int index);
   void see_hooks(int pass, int unit, std::vector<int>& events);
   void end_collectives();
-  void tally(const CostedOperator& o) {
-    result_.flops += o.flops;
-    result_.family[static_cast<std::size_t>(o.family)] += o.work;
+  void tally(const CostedOperator& o, const Variant& variant) {
+    result_.flops += variant.flops;
+    result_.family[static_cast<std::size_t>(o.family)] += variant.work;
   }
   void one_operator(const CostedOperator& o);
   void collective(const CostedOperator& o);
@@ -78,7 +78,8 @@ class LaneWriter {
     std::vector<Piece> pieces;
     std::vector<std::optional<Segment>> segments;
   };
-  std::map<std::pair<Pass::Kind, int>, PassPieces> pieces_;  // by virtual stage
+  std::map<std::tuple<Pass::Kind, int, MicroBatchDraws>, PassPieces> pieces_;  // by virtual stage
+  MicroBatchDraws draws_;                                                      // of this pass
   LanePrograms result_;
 };
 
@@ -114,10 +115,10 @@ constexpr ComputeSlot slot_of(Sharers sharers) {
 }
 constexpr Sharers all_sharers[] = {Sharers::data, Sharers::expert_data};
 
-// Pieces are the same for every micro-batch, but for draws.
+// Pieces are the same for every micro-batch of one draw, but for jitter.
 void LaneWriter::merged_pieces(int index) {
   const Pass& p = passes_[static_cast<std::size_t>(index)];
-  const auto [entry, is_new] = pieces_.try_emplace({p.kind, p.virtual_stage});
+  const auto [entry, is_new] = pieces_.try_emplace({p.kind, p.virtual_stage, draws_});
   PassPieces& known = entry->second;
   if (is_new) {
     known.pieces = pieces(*in_.units, p);
@@ -131,7 +132,7 @@ void LaneWriter::merged_pieces(int index) {
     }
     await_collectives();
     std::optional<Segment>& s = known.segments[i];
-    if (!s || in_.jitter) s = measured_segment(in_, piece.run, has_host_);
+    if (!s || in_.jitter) s = measured_segment(in_, piece.run, has_host_, draws_);
     segment(p, *s);
   }
   end_collectives();
@@ -202,16 +203,17 @@ void LaneWriter::collective(const CostedOperator& o) {
 }
 
 void LaneWriter::one_operator(const CostedOperator& o) {
-  tally(o);
+  const Variant variant = o.in(draws_);
+  tally(o, variant);
   if (o.collective) return collective(o);
   await_collectives();
   ProgramWriter::StepSpec spec{.label = o.name,
                                .category = o.category,
-                               .work = varied(o.work),
-                               .weight = byte_fair_weight(o.memory_rate)};
+                               .work = varied(variant.work),
+                               .weight = byte_fair_weight(variant.memory_rate)};
   spec.uses.reserve(2);
   if (o.multiprocessors > 0) spec.uses.push_back({footprint_multiprocessors, o.multiprocessors});
-  if (o.memory_rate > 0) spec.uses.push_back({footprint_memory, o.memory_rate});
+  if (variant.memory_rate > 0) spec.uses.push_back({footprint_memory, variant.memory_rate});
   const Picoseconds work = spec.work;
   add(std::move(spec), {o.host, o.kernels});
   ran_beside(work);
@@ -285,6 +287,11 @@ void LaneWriter::receive(const Pass& pass) {
 }
 
 void LaneWriter::pass(int index) {
+  if (in_.lengths) {
+    const auto batch =
+        static_cast<std::size_t>(passes_[static_cast<std::size_t>(index)].micro_batch);
+    draws_.lengths = (*in_.lengths)[batch % in_.lengths->size()];  // rounds repeat them
+  }
   if (in_.always_operators || in_.data->is_concurrent(static_cast<std::size_t>(index)) ||
       outruns_host(index)) {
     operators(index);

@@ -98,7 +98,9 @@ struct LaneInput {
   // What a blocking receive takes once both sides have come to it; 0: receives do not block.
   Picoseconds receive_from_previous = 0, receive_from_next = 0;
   double multiprocessors_of_collective = 0;  // share of a device that a collective's kernel holds
-  LaneJitter* jitter = nullptr;              // null: every operator takes its own duration
+  // [micro-batch of an iteration] draw of its lengths; null: all are alike.
+  const std::vector<int>* lengths = nullptr;
+  LaneJitter* jitter = nullptr;  // null: every operator takes its own duration
 };
 
 struct LanePrograms {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/plan/schedule.h"
+#include "sim/training/cost_names.h"
 
 namespace sim::training {
 
@@ -17,72 +18,13 @@ namespace {
 // Assumed: half; such kernels keep their speed while a collective holds a tenth.
 constexpr double memory_bound_multiprocessors = 0.5;
 
-profile::Layout layout_of(dnn::GemmLayout layout) {
-  switch (layout) {
-    case dnn::GemmLayout::forward:
-      return profile::Layout::forward;
-    case dnn::GemmLayout::input_gradient:
-      return profile::Layout::input_gradient;
-    case dnn::GemmLayout::weight_gradient:
-      return profile::Layout::weight_gradient;
-  }
-  bug("unknown gemm layout");
-}
-
-profile::AttentionKernel kernel_of(dnn::SoftwareStack::Attention attention) {
-  using Attention = dnn::SoftwareStack::Attention;
-  switch (attention) {
-    case Attention::flash2:
-      return profile::AttentionKernel::flash2;
-    case Attention::flash3:
-      return profile::AttentionKernel::flash3;
-    case Attention::cudnn:
-      return profile::AttentionKernel::cudnn;
-    case Attention::triton:
-      return profile::AttentionKernel::triton;
-    case Attention::unfused:
-      break;
-  }
-  bug("an unfused attention has no kernel");
-}
-
-collective::Operation operation_of(dnn::Collective collective) {
-  switch (collective) {
-    case dnn::Collective::all_reduce:
-      return collective::Operation::all_reduce;
-    case dnn::Collective::all_gather:
-      return collective::Operation::all_gather;
-    case dnn::Collective::reduce_scatter:
-      return collective::Operation::reduce_scatter;
-    case dnn::Collective::all_to_all:
-    case dnn::Collective::dispatch:
-    case dnn::Collective::combine:
-      return collective::Operation::all_to_all;
-    case dnn::Collective::send_receive:
-      return collective::Operation::send_receive;
-    case dnn::Collective::none:
-      break;
-  }
-  bug("a collective operator without a collective");
-}
-
-Category exposed(dnn::RankGroup group) {
-  switch (group) {
-    case dnn::RankGroup::tensor:
-      return Category::exposed_tensor;
-    case dnn::RankGroup::context:
-      return Category::exposed_context;
-    case dnn::RankGroup::expert:
-    case dnn::RankGroup::expert_tensor:
-      return Category::exposed_expert;
-  }
-  bug("unknown rank group");
-}
-
 class Coster {
  public:
-  Coster(const Job& job, const profile::Profile& profile)
-      : job_(job), profile_(profile), memory_capacity_(memory_capacity(profile)) {}
+  Coster(const Job& job, const profile::Profile& profile, PackedLengths lengths = {})
+      : job_(job),
+        profile_(profile),
+        memory_capacity_(memory_capacity(profile)),
+        lengths_(std::move(lengths)) {}
 
   std::vector<CostedOperator> cost(const std::vector<dnn::Operator>& operators) {
     std::vector<CostedOperator> result;
@@ -94,10 +36,14 @@ class Coster {
 
  private:
   profile::Answer answer(const dnn::Operator& o, CostedOperator& costed) const;
+  profile::Answer attention(const dnn::Operator& o, double length) const;
+  std::int64_t memory_rate(const dnn::Operator& o, const profile::Answer& answer) const;
+  void add_packed(const dnn::Operator& o, CostedOperator& costed) const;
 
   const Job& job_;
   const profile::Profile& profile_;
   BytesPerSecond memory_capacity_;
+  const PackedLengths lengths_;
 };
 
 profile::Answer Coster::answer(const dnn::Operator& o, CostedOperator& costed) const {
@@ -118,9 +64,7 @@ profile::Answer Coster::answer(const dnn::Operator& o, CostedOperator& costed) c
                                     .accumulates_fp32 = o.accumulates_fp32});
     case dnn::OperatorKind::attention:
       costed.family = CostedOperator::Family::attention;
-      return profile_.attention({kernel_of(job_.stack.attention), o.sequences, o.query_heads,
-                                 o.kv_heads, o.query_length, o.key_length, o.head_size, o.causal,
-                                 o.is_backward, job_.precision, o.value_head_size});
+      return attention(o, lengths_.mean);
     case dnn::OperatorKind::memory_bound:
       costed.family = CostedOperator::Family::memory;
       return profile_.memory({o.bytes.value()});
@@ -128,6 +72,45 @@ profile::Answer Coster::answer(const dnn::Operator& o, CostedOperator& costed) c
       break;
   }
   bug("a collective is not a kernel");
+}
+
+// As long documents, of which so many more are in a sequence: what is computed is shortened by as
+// much. What rounding to whole tokens and documents adds is taken off again.
+profile::Answer Coster::attention(const dnn::Operator& o, double length) const {
+  const auto shortened = [&](std::int64_t tokens) {
+    return std::max<std::int64_t>(std::llround(static_cast<double>(tokens) * length), 1);
+  };
+  const auto documents = std::llround(static_cast<double>(o.sequences) / length);
+  const std::int64_t queries = shortened(o.query_length), keys = shortened(o.key_length);
+  profile::Answer answer = profile_.attention(
+      {kernel_of(job_.stack.attention), documents, o.query_heads, o.kv_heads, queries, keys,
+       o.head_size, o.causal, o.is_backward, job_.precision, o.value_head_size});
+  const auto pairs = [](std::int64_t count, std::int64_t of_queries, std::int64_t of_keys) {
+    return static_cast<double>(count) * static_cast<double>(of_queries) *
+           static_cast<double>(of_keys);
+  };
+  if (length < 1) {
+    answer.duration = answer.duration * (length * pairs(o.sequences, o.query_length, o.key_length) /
+                                         pairs(documents, queries, keys));
+  }
+  return answer;
+}
+
+std::int64_t Coster::memory_rate(const dnn::Operator& o, const profile::Answer& answer) const {
+  if (to_picoseconds(answer.duration) <= 0) return 0;
+  return to_bytes_per_second(BytesPerSecond(
+      std::min(o.bytes.value() / answer.duration.value(), memory_capacity_.value())));
+}
+
+void Coster::add_packed(const dnn::Operator& o, CostedOperator& costed) const {
+  costed.flops *= lengths_.mean;
+  if (lengths_.of_draws.size() < 2) return;
+  std::vector<Variant> variants;
+  for (const double length : lengths_.of_draws) {
+    const profile::Answer a = attention(o, length);
+    variants.push_back({to_picoseconds(a.duration), memory_rate(o, a), o.flops.value() * length});
+  }
+  costed.variants = std::make_shared<const std::vector<Variant>>(std::move(variants));
 }
 
 CostedOperator Coster::cost(const dnn::Operator& o) {
@@ -156,10 +139,8 @@ CostedOperator Coster::cost(const dnn::Operator& o) {
   const bool is_memory = o.kind == dnn::OperatorKind::memory_bound;
   costed.multiprocessors = std::llround(static_cast<double>(multiprocessors_one) *
                                         (is_memory ? memory_bound_multiprocessors : 1.0));
-  if (costed.work > 0) {
-    const double rate = std::min(o.bytes.value() / a.duration.value(), memory_capacity_.value());
-    costed.memory_rate = to_bytes_per_second(BytesPerSecond(rate));
-  }
+  costed.memory_rate = memory_rate(o, a);
+  if (o.kind == dnn::OperatorKind::attention) add_packed(o, costed);
   return costed;
 }
 
@@ -232,6 +213,17 @@ dnn::Shard shard_of(const Job& job) {
   return plan::shard_of(job.plan, bytes_per_element(job.precision));
 }
 
+PackedLengths packed_lengths(const plan::Plan& plan) {
+  PackedLengths lengths;
+  if (!plan.packing) return lengths;
+  const plan::PackedBatch batch = plan::packed_batch(plan);
+  const auto sequence = static_cast<double>(plan.sequence);
+  const double longest = static_cast<double>(plan.micro_batch) * sequence * sequence;
+  for (const double sum : batch.sums) lengths.of_draws.push_back(sum / longest);
+  lengths.mean = batch.mean / longest;
+  return lengths;
+}
+
 BytesPerSecond memory_capacity(const profile::Profile& profile) {
   constexpr double long_stream = 4e9;
   const profile::Answer answer = profile.memory({long_stream});
@@ -278,7 +270,7 @@ class JobCoster {
       : job_(job),
         dnn_(std::get<dnn::Transformer>(job.dnn)),
         shard_(shard_of(job)),
-        coster_(job, profile),
+        coster_(job, profile, packed_lengths(job.plan)),
         expert_rank_(expert_rank),
         gradient_bytes_(job.stack.gradient_fp32 ? 4 : shard_.bytes_per_element) {}
 

@@ -19,6 +19,19 @@ struct Skew {
   bool is_to_experts = true;                         // that many more rows go there; or come back
 };
 
+// What differs from micro-batch to micro-batch: how long documents are.
+struct MicroBatchDraws {
+  int lengths = 0;  // index into plan::PackedBatch::sums
+  auto operator<=>(const MicroBatchDraws&) const = default;
+};
+
+// An operator in the micro-batches of one draw.
+struct Variant {
+  Picoseconds work = 0;
+  std::int64_t memory_rate = 0;  // bytes/s
+  double flops = 0;
+};
+
 // One operator, or one collective of a rank group, ready for the engine.
 struct CostedOperator {
   std::string name;
@@ -39,6 +52,13 @@ struct CostedOperator {
   enum class Family { gemm, attention, memory, none };
   Family family = Family::none;
   double relative_p90 = 0;
+  // [draw of lengths] none: all micro-batches are alike; else the rest is of their mean.
+  std::shared_ptr<const std::vector<Variant>> variants;
+
+  Variant in(const MicroBatchDraws& draws) const {
+    if (!variants) return {work, memory_rate, flops};
+    return (*variants)[static_cast<std::size_t>(draws.lengths)];
+  }
 };
 
 // Ranks that hold the same parameters: those of the data group, or of routed experts those of the
@@ -78,6 +98,14 @@ CostedOperator optimizer_cost(const Job& job, const calibrate::profile::Profile&
                               double parameters);
 
 dnn::Shard shard_of(const Job& job);
+
+// How long documents are against their sequence, if all of a micro-batch were of one length: their
+// mean, each token counted once, so that T = a N + b sum l^2 is that of so many documents alike.
+struct PackedLengths {
+  double mean = 1;
+  std::vector<double> of_draws;  // as plan::PackedBatch::sums
+};
+PackedLengths packed_lengths(const plan::Plan& plan);
 
 // What device memory gives to a long stream; the capacity that `memory_rate` shares are held of.
 BytesPerSecond memory_capacity(const calibrate::profile::Profile& profile);

@@ -110,10 +110,13 @@ void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   if (!dnn) return;
   result.tokens_per_iteration =
       result.samples_per_iteration * static_cast<double>(job.plan.sequence);
+  // A token sees its document, not the sequence.
+  const auto seen = std::max<std::int64_t>(
+      std::llround(static_cast<double>(job.plan.sequence) * packed_lengths(job.plan).mean), 1);
   result.model_flops_per_iteration =
-      result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, job.plan.sequence, false);
+      result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, seen, false);
   result.model_flops_causal_per_iteration =
-      result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, job.plan.sequence, true);
+      result.tokens_per_iteration * dnn::model_flops_per_token(*dnn, seen, true);
   fill_memory(job, system, *dnn, grid, result);
 }
 

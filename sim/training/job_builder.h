@@ -61,6 +61,7 @@ class JobBuilder {
 
   const Profile& profile(int rank) const { return profile_of(job_, rank); }
   int expert_rank(int rank) const;
+  const std::vector<int>* lengths_of(int rank) const;
   const JobCosts& costs(int rank);
   plan::PassTimes pass_times();
   void make_stages();
@@ -141,9 +142,10 @@ class JobBuilder {
   SystemBuilder builder_;
   JobSystem result_;
   plan::Schedule schedule_;
-  std::vector<StageDataPlan> data_plans_;  // [stage]
-  std::vector<int> shared_collectives_;    // [stage]
-  std::vector<int> layers_;                // [part of the dnn]
+  std::optional<plan::PackedBatch> packed_;  // where micro-batches differ by the lengths in them
+  std::vector<StageDataPlan> data_plans_;    // [stage]
+  std::vector<int> shared_collectives_;      // [stage]
+  std::vector<int> layers_;                  // [part of the dnn]
   // By stage, type of device and expert rank.
   std::map<std::tuple<int, std::string, int>, std::vector<std::vector<Unit>>> units_;
   ReplicaPlan plan_;

@@ -59,10 +59,12 @@ bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
 
 void JobBuilder::choose_replicas() {
   // Two copies of a part are reduced over two stages, context ranks with the replicas, and experts
-  // and shares of copies over ranks of their own: no ring of replicas alone.
+  // and shares of copies over ranks of their own: no ring of replicas alone. Nor can replicas be
+  // exchanged that have other lengths.
   const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
   const bool is_other = schedule_.arrangement == plan::Arrangement::both_ways ||
-                        job_.plan.context > 1 || job_.plan.copies() > 1 || (dnn && dnn->is_moe());
+                        job_.plan.context > 1 || job_.plan.copies() > 1 || (dnn && dnn->is_moe()) ||
+                        (packed_ && !packed_->are_replicas_alike());
   plan_ = replica_plan(job_, grid_, may_be_uneven_);
   if (is_other || (!plan_.replicas.are_all_kept() && !reduces_along_rings(plan_))) {
     plan_ = {};

@@ -16,6 +16,12 @@ int JobBuilder::expert_rank(int rank) const {
   return grid_.coordinate(plan::ExpertDimension::expert, rank);
 }
 
+// [micro-batch] draws of its replica; null: lengths make no difference.
+const std::vector<int>* JobBuilder::lengths_of(int rank) const {
+  if (!packed_) return nullptr;
+  return &packed_->of_replica(grid_.coordinates(rank).data);
+}
+
 const JobCosts& JobBuilder::costs(int rank) {
   const std::string type(cluster_.device(rank).device_type);
   const auto [entry, is_new] = result_.costs.try_emplace({type, expert_rank(rank)});
@@ -95,6 +101,8 @@ void JobBuilder::make_stages() {
                          ? std::get<TimedDnn>(job_.dnn).layers
                          : std::get<dnn::Transformer>(job_.dnn).layers;
   layers_ = plan::layers_per_virtual_stage(job_.plan, layers);
+  if (job_.plan.packing) packed_ = plan::packed_batch(job_.plan);
+  if (packed_ && packed_->sums.size() < 2) packed_.reset();
   schedule_ = plan::schedule(job_.plan, rounds(job_), pass_times());
   result_.rounds = schedule_.rounds;
   result_.schedule = schedule_;
@@ -216,6 +224,9 @@ std::string JobBuilder::lane_key(int index) {
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
   if (tensor) key += " " + signature(*tensor);
   key += fmt::format(" {} {}", receive_cost(index, false), receive_cost(index, true));
+  if (const auto* lengths = lengths_of(lane.ranks.front())) {
+    key += fmt::format(" lengths {}", fmt::join(*lengths, " "));
+  }
   return key;
 }
 
@@ -271,6 +282,7 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   input.receive_from_previous = receive_cost(index, false);
   input.receive_from_next = receive_cost(index, true);
   input.multiprocessors_of_collective = collective_share(rank);
+  input.lengths = lengths_of(rank);
   input.jitter = jitter;
   return lane_programs(input);
 }

@@ -84,7 +84,8 @@ const LowerBound::Works& LowerBound::works_of(const plan::Plan& plan) {
 }
 
 std::int64_t LowerBound::of(const plan::Plan& plan) {
-  if (job_.jitter.is_on() || !job_.disturbances.empty() || !plan::flushes(plan)) return 0;
+  const bool is_varied = job_.jitter.is_on() || !job_.disturbances.empty() || plan.packing;
+  if (is_varied || !plan::flushes(plan)) return 0;
   const Works& works = works_of(plan);
   const auto sizes = plan::layers_per_virtual_stage(plan, static_cast<int>(works.layers.size()));
   std::vector<PassWork> parts(sizes.size());  // in model order

@@ -10,13 +10,13 @@ using plan::Pass;
 namespace {
 
 // How long it takes with nothing beside it; longer than its work on a slow device.
-Picoseconds alone(const LaneInput& in, const CostedOperator& o) {
+Picoseconds alone(const LaneInput& in, const Variant& variant, std::int64_t multiprocessors) {
   const auto at_capacity = [&](std::int64_t used, std::int64_t capacity) {
-    if (used <= capacity) return o.work;
-    return static_cast<Picoseconds>((Int128{o.work} * used + capacity - 1) / capacity);
+    if (used <= capacity) return variant.work;
+    return static_cast<Picoseconds>((Int128{variant.work} * used + capacity - 1) / capacity);
   };
-  return std::max(at_capacity(o.multiprocessors, in.capacity.multiprocessors),
-                  at_capacity(o.memory_rate, in.capacity.memory));
+  return std::max(at_capacity(multiprocessors, in.capacity.multiprocessors),
+                  at_capacity(variant.memory_rate, in.capacity.memory));
 }
 
 }  // namespace
@@ -84,7 +84,8 @@ int shared_collectives(const plan::Schedule& schedule, int stage, const StageUni
   return result;
 }
 
-Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_host) {
+Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_host,
+                         const MicroBatchDraws& draws) {
   Segment s;
   Picoseconds beside = -1;
   const auto meet = [&] {  // all its ranks wait for each other
@@ -99,11 +100,12 @@ Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_h
   };
   for (const CostedOperator* one : run) {
     const CostedOperator& o = *one;
+    const Variant variant = o.in(draws);
     s.launch.duration += o.host;
     s.launch.kernels += o.kernels;
     if (s.first_launch < 0) s.first_launch = o.kernels > 0 ? o.host / o.kernels : 0;
-    s.flops.push_back(o.flops);
-    s.family[static_cast<std::size_t>(o.family)] += o.work;
+    s.flops.push_back(variant.flops);
+    s.family[static_cast<std::size_t>(o.family)] += variant.work;
     if (o.collective) {
       ++s.merged[{*o.collective, o.size.value()}];
       const TransferCost cost = in.tensor->group_cost(*o.collective, o.size).second;
@@ -118,7 +120,8 @@ Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_h
       continue;
     }
     const bool is_beside = beside >= 0;
-    const Picoseconds work = in.jitter ? in.jitter->next(alone(in, o)) : alone(in, o);
+    const Picoseconds level = alone(in, variant, o.multiprocessors);
+    const Picoseconds work = in.jitter ? in.jitter->next(level) : level;
     close(work, o.category);
     s.tail = is_beside ? 0 : work;
     s.tail_category = o.category;

@@ -32,7 +32,8 @@ using OperatorRun = std::vector<const CostedOperator*>;
 
 // Micro-batches of a pass are alike, but for draws. `has_host`: launches take time, and the tail is
 // apart. REQUIRES: collectives are of the tensor group.
-Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_host);
+Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_host,
+                         const MicroBatchDraws& draws);
 
 // A part of a pass that is one step, or one that stays operators: a collective that lanes of
 // several tensor groups share, with what runs beside it.
