@@ -1,9 +1,9 @@
 // One dataset at a time, each checked before it is believed.
-#include "analysis/hdf5_reader.h"
-
 #include <fmt/format.h>
 
 #include <stdexcept>
+
+#include "analysis/hdf5_image.h"
 
 namespace analysis {
 

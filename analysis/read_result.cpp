@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "analysis/hdf5_reader.h"
+#include "analysis/hdf5_image.h"
 #include "analysis/result_file.h"
 #include "calibrate/profile/names.h"
 

@@ -230,7 +230,9 @@ void print_text(const Comparison& comparison) {
     if (std::count(notes.begin(), notes.end(), note) == 0) notes.push_back(note);
   }
   for (const std::string& note : notes) fmt::print("  {}\n", note);
-  fmt::print("  what the timing models err alike on devices of one type changes no order\n");
+  fmt::print(
+      "  probability: on devices of one type the timing models of a family err alike, in every "
+      "shape\n");
 }
 
 void print_json(const Comparison& comparison) {

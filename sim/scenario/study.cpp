@@ -128,6 +128,8 @@ Kind<double> bound_kind(Measure measure) {
       return scenario::measure(Dimension::power);
     case Measure::memory:
       return scenario::measure(Dimension::bytes);
+    case Measure::effective_time:
+      return scenario::measure(Dimension::percent);
     default:
       return scenario::measure(Dimension::count_text);
   }

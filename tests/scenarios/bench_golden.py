@@ -1,4 +1,4 @@
-"""Compares the predictions of a suite with a committed record: what moved, by how much, and in which scenario.
+"""Compares the predictions of a suite with a committed record: what moved, and by how much.
 
     python3 tests/scenarios/bench_golden.py MAQUETTE SUITE RECORD
 

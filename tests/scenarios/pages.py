@@ -1,4 +1,4 @@
-"""The commands that README.md shows for pages and comparisons: they work, and their pages stand alone.
+"""The commands that README.md shows for pages and comparisons; their pages stand alone.
 
     python3 tests/scenarios/pages.py MAQUETTE REPOSITORY
 """
