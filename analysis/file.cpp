@@ -13,7 +13,10 @@ namespace analysis {
 
 void write_whole(const std::filesystem::path& file, std::string_view bytes) {
   std::filesystem::path draft = file;
-  draft += fmt::format(".{}.part", getpid());  // two runs into one folder do not share it
+  // Runs into one folder, from several hosts too, do not share it.
+  char host[256] = "host";
+  gethostname(host, sizeof host - 1);
+  draft += fmt::format(".{}-{}.part", host, getpid());
   errno = 0;
   std::ofstream out(draft, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

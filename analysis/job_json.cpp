@@ -48,7 +48,17 @@ void add_checkpoint(JsonWriter& json, const Outlook& outlook) {
               outlook.best ? std::optional(outlook.best->every.value()) : std::nullopt);
   json.member("best_ratio", outlook.best ? std::optional(outlook.best->ratio) : std::nullopt);
   json.member("young_every_s", seconds(outlook.young)).member("young_ratio", outlook.ratio_young);
-  json.member("daly_every_s", seconds(outlook.daly)).close_object();
+  json.member("daly_every_s", seconds(outlook.daly)).key("memory");
+  if (!outlook.model.memory) {
+    json.value(std::optional<double>()).close_object();
+    return;
+  }
+  const auto& memory = outlook.model.memory->times;
+  json.open_object().member("every_s", memory.every.value());
+  json.member("stall_s", memory.stall.value()).member("write_s", memory.write.value());
+  json.member("read_s", memory.read.value());
+  json.member("completed", outlook.estimate.memory_checkpoints);
+  json.close_object().close_object();
 }
 
 void add_cost(JsonWriter& json, const Outlook& outlook) {

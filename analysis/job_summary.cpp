@@ -110,6 +110,10 @@ std::string interval(const Outlook& outlook) {
   };
   std::string text = "\n";
   text += line("checkpoints", every(outlook.model.checkpoint.every, outlook.estimate.ratio.mean));
+  if (outlook.model.memory) {
+    text += line("in memory",
+                 fmt::format("every {}", long_text(outlook.model.memory->times.every.value())));
+  }
   if (outlook.best) {
     text += line("best by simulation", every(outlook.best->every, outlook.best->ratio));
   }

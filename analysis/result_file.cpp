@@ -5,6 +5,7 @@
 
 #include "analysis/file.h"
 #include "analysis/hdf5_image.h"
+#include "analysis/job_file.h"
 #include "calibrate/profile/names.h"
 
 namespace analysis {
@@ -171,7 +172,8 @@ void add_notes(Hdf5Image& image, const Result& result) {
 
 }  // namespace
 
-void write_result(const Result& result, const std::filesystem::path& file) {
+void write_result(const Result& result, const std::filesystem::path& file,
+                  const std::optional<sim::fault::Outlook>& outlook) {
   Hdf5Image image(result_format);
   image.attribute("scenario", result.scenario);
   image.attribute("fingerprint", fmt::format("{:016x}", result.fingerprint));
@@ -181,6 +183,7 @@ void write_result(const Result& result, const std::filesystem::path& file) {
   add_links(image, result);
   add_tracks(image, result);
   add_notes(image, result);
+  if (outlook) add_job(image, *outlook);
   write_whole(file, image.bytes());
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +56,8 @@ StudyLog::StudyLog(const std::filesystem::path& folder, std::uint64_t study) {
     throw std::runtime_error(
         fmt::format("cannot make '{}': {}", file_.string(), std::strerror(errno)));
   }
+  // Only a study that is shared needs the lock; StudyClaims looks whether it is there.
+  flock(descriptor_, LOCK_EX | LOCK_NB);
   write(first_line(study) + "\n");
   study_ = study;
 }

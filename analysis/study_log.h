@@ -16,8 +16,9 @@ namespace analysis {
 // FNV-1a, 64 bits, going on from `seed`. Source: Noll, Vo, Eastlake, Hansen, RFC 9923 (2026).
 std::uint64_t text_hash(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 
-// A file of its own for each process, in one folder. Its first line names the study (a hash of all
-// that decides the results); each further line is a record behind its checksum.
+// A file of its own for each process, in one folder, which it holds locked while it lives. Its
+// first line names the study (a hash of all that decides the results); each further line is a
+// record behind its checksum.
 class StudyLog {
  public:
   // Throws std::runtime_error when the file cannot be made.
@@ -29,6 +30,7 @@ class StudyLog {
   // From any thread. In the file when it returns; on the disk at most a second later or, should no
   // record follow, when the log is closed. Throws std::runtime_error, such as on a full disk.
   void append(const StudyRecord& record);
+  const std::filesystem::path& file() const { return file_; }
 
  private:
   void write(const std::string& line);

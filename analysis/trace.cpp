@@ -9,7 +9,6 @@
 
 #include "analysis/file.h"
 #include "analysis/gzip.h"
-#include "analysis/json_writer.h"
 #include "analysis/lines.h"
 
 namespace analysis {
@@ -17,14 +16,14 @@ namespace analysis {
 using sim::training::Result;
 using sim::training::Track;
 
-namespace {
-
 void name_part(JsonWriter& json, const char* what, int process, int thread,
                const std::string& name) {
   json.new_line().open_object().member("ph", "M").member("name", what);
   json.member("pid", process).member("tid", thread);
   json.key("args").open_object().member("name", name).close_object().close_object();
 }
+
+namespace {
 
 void add_spans(JsonWriter& json, const Track& track, int thread) {
   for (const auto& span : track.spans) {

@@ -4,9 +4,14 @@
 #include <filesystem>
 #include <string>
 
+#include "analysis/json_writer.h"
 #include "sim/training/result.h"
 
 namespace analysis {
+
+// An event that names a process ("process_name") or a thread of it ("thread_name").
+void name_part(JsonWriter& json, const char* what, int process, int thread,
+               const std::string& name);
 
 // One process for each representative rank, one thread for each of its streams, one counter for
 // each link whose load was kept. Times in microseconds, every picosecond written.

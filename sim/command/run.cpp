@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "analysis/expect.h"
+#include "analysis/job_file.h"
 #include "analysis/job_summary.h"
 #include "analysis/json.h"
 #include "analysis/result_file.h"
@@ -23,7 +24,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-bool write_files(const training::Result& result, const std::filesystem::path& folder) {
+bool write_files(const training::Result& result, const std::optional<fault::Outlook>& outlook,
+                 const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -32,8 +34,11 @@ bool write_files(const training::Result& result, const std::filesystem::path& fo
     return false;
   }
   try {
-    analysis::write_result(result, folder / "result.h5");
+    analysis::write_result(result, folder / "result.h5", outlook);
     analysis::write_trace(result, folder / "trace.json.gz");
+    if (outlook) {
+      analysis::write_job_trace(result.scenario, *outlook, folder / "job-trace.json.gz");
+    }
   } catch (const std::exception& problem) {
     fmt::print(stderr, "error: {}\n", problem.what());
     return false;
@@ -75,7 +80,8 @@ int run(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   add_common(options);
   options.add_options()("out", po::value<std::string>()->value_name("DIR"),
-                        "where result.h5 and trace.json.gz go (default: out/<scenario>)");
+                        "where result.h5 and trace.json.gz go, and job-trace.json.gz of a job with "
+                        "failures (default: out/<scenario>)");
   options.add_options()("no-files", po::bool_switch(), "write no files");
   options.add_options()("no-advice", po::bool_switch(), "do not try variations of the plan");
   options.add_options()("threads", po::value<int>()->value_name("N"),
@@ -108,12 +114,6 @@ int run(const std::vector<std::string>& arguments) {
   auto& result = std::get<training::Result>(outcome);
   for (const Diagnostic& d : diagnostics.sorted()) result.warnings.push_back(d.message);
   if (!(*values)["no-advice"].as<bool>()) result.advice = training::advice(loaded->job, result);
-  if (!(*values)["no-files"].as<bool>()) {
-    const std::filesystem::path folder =
-        values->count("out") ? std::filesystem::path((*values)["out"].as<std::string>())
-                             : std::filesystem::path("out") / file.stem();
-    if (!write_files(result, folder)) return exit_wrong_input;
-  }
   std::optional<fault::Outlook> outlook;
   if (scenario->job_time.is_asked()) {
     try {
@@ -121,6 +121,12 @@ int run(const std::vector<std::string>& arguments) {
     } catch (const fault::StateCannotRun& problem) {
       return state_cannot_run(problem, scenario->place("recovery.policy"), common);
     }
+  }
+  if (!(*values)["no-files"].as<bool>()) {
+    const std::filesystem::path folder =
+        values->count("out") ? std::filesystem::path((*values)["out"].as<std::string>())
+                             : std::filesystem::path("out") / file.stem();
+    if (!write_files(result, outlook, folder)) return exit_wrong_input;
   }
   print(result, outlook, common);
   const auto failures = analysis::unmet(scenario->expect, *scenario, result);

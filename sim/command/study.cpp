@@ -1,11 +1,14 @@
 // maquette study: many scenarios, compared.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
 #include "analysis/file.h"
 #include "analysis/json.h"
+#include "analysis/study_claims.h"
 #include "analysis/study_log.h"
 #include "analysis/study_result.h"
 #include "sim/base/parallel.h"
@@ -25,7 +28,7 @@ struct Options {
   Common common;
   std::filesystem::path out;  // empty: no files
   int threads = 1;
-  bool resumes = false, restarts = false;
+  bool resumes = false, restarts = false, shares = false;
 };
 
 // All that decides the results: study, base, options, catalog and this program.
@@ -61,6 +64,11 @@ Options options_of(const po::variables_map& values, const std::filesystem::path&
   options.resumes = values["resume"].as<bool>();
   options.restarts = values["restart"].as<bool>();
   if (options.threads < 1) throw UsageError{"--threads is less than 1", "leave it out for all"};
+  options.shares = values["share"].as<bool>();
+  if (options.shares && (options.restarts || values["no-files"].as<bool>())) {
+    throw UsageError{"--share beside --restart or --no-files",
+                     "processes share what lies in the folder"};
+  }
   if (options.resumes && options.restarts) {
     throw UsageError{"--resume beside --restart", "one goes on, the other begins again"};
   }
@@ -82,7 +90,7 @@ std::optional<analysis::LogContents> earlier(const Options& options,
   }
   if (files.empty()) return analysis::LogContents{};
   const Place place = {logs.generic_string(), 0, 0, 1};
-  if (!options.resumes) {
+  if (!options.resumes && !options.shares) {
     diagnostics.error(place, "logs of an earlier run", "",
                       "--resume goes on from them, --restart removes them, --out writes elsewhere");
     return std::nullopt;
@@ -95,7 +103,8 @@ std::optional<analysis::LogContents> earlier(const Options& options,
         "its results cannot be mixed with new ones",
         "--restart begins again, --out writes elsewhere");
   }
-  if (contents.damaged_lines > 0) {
+  // Others may be writing one.
+  if (contents.damaged_lines > 0 && !options.shares) {
     diagnostics.warning(place, fmt::format("{} records are not whole; they are made again",
                                            contents.damaged_lines));
   }
@@ -103,9 +112,9 @@ std::optional<analysis::LogContents> earlier(const Options& options,
   return contents;
 }
 
-void evaluate(const Options& options, analysis::StudyResult& result,
-              std::map<std::int64_t, analysis::StudyRecord> known, analysis::StudyLog* log) {
-  result.records.resize(result.candidates.size());
+// Takes over what is known, and returns the candidates that are not.
+std::vector<std::size_t> fill_in(analysis::StudyResult& result,
+                                 std::map<std::int64_t, analysis::StudyRecord> known) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < result.candidates.size(); ++i) {
     const auto found = known.find(static_cast<std::int64_t>(i));
@@ -115,16 +124,46 @@ void evaluate(const Options& options, analysis::StudyResult& result,
       result.records[i] = std::move(found->second);
     }
   }
+  return open;
+}
+
+// `claims`: where others do some of them.
+void evaluate(const Options& options, analysis::StudyResult& result,
+              const std::vector<std::size_t>& open, analysis::StudyLog* log,
+              const analysis::StudyClaims* claims) {
   // Threads go to candidates where there are enough, else to the plans of each.
   const bool are_few = open.size() < static_cast<std::size_t>(options.threads);
   const Evaluator evaluator(result.study, options.common.overrides, are_few ? options.threads : 1);
   Progress progress("candidates", static_cast<std::int64_t>(open.size()), options.common.is_quiet);
   parallel_for(open.size(), are_few ? 1 : options.threads, [&](std::size_t n) {
     const std::size_t i = open[n];
+    if (claims && !claims->claim(static_cast<std::int64_t>(i))) return;
     result.records[i] = evaluator.evaluate(static_cast<std::int64_t>(i), result.candidates[i]);
     if (log) log->append(result.records[i]);
     progress.advance();
   });
+}
+
+// Until all is known, or no other process is left that could know more; what the dead leave is done
+// by those that live.
+void share(const Options& options, analysis::StudyResult& result, std::vector<std::size_t> open,
+           analysis::StudyLog& log, std::uint64_t study) {
+  const analysis::StudyClaims claims(log.file());
+  while (!open.empty()) {
+    const bool had_others = claims.has_others();
+    evaluate(options, result, open, &log, &claims);
+    open = fill_in(result, analysis::read_logs(log.file().parent_path(), study).records);
+    if (!open.empty() && had_others) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+// Of processes that a launcher started together, one prints.
+bool is_first_of_launch() {
+  for (const char* name : {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    const char* rank = std::getenv(name);
+    if (rank && std::string_view(rank) != "0") return false;
+  }
+  return true;
 }
 
 void write_files(const analysis::StudyResult& result, const std::filesystem::path& folder) {
@@ -145,16 +184,24 @@ int run_study(const Options& options, analysis::StudyResult result) {
   Diagnostics diagnostics;
   std::optional<analysis::StudyLog> log;
   analysis::LogContents known;
+  std::uint64_t study = 0;
   if (!options.out.empty()) {
-    const std::uint64_t study = identity(result.study, options.common);
+    study = identity(result.study, options.common);
     const auto logs = options.out / "logs";
     auto found = earlier(options, logs, study, diagnostics);
     if (report(diagnostics, options.common) || !found) return exit_wrong_input;
     known = std::move(*found);
     log.emplace(logs, study);
   }
-  evaluate(options, result, std::move(known.records), log ? &*log : nullptr);
+  result.records.resize(result.candidates.size());
+  auto open = fill_in(result, std::move(known.records));
+  if (options.shares) {
+    share(options, result, std::move(open), *log, study);
+  } else {
+    evaluate(options, result, open, log ? &*log : nullptr, nullptr);
+  }
   if (log) write_files(result, options.out);
+  if (options.shares && !is_first_of_launch()) return exit_fine;
   fmt::print("{}", options.common.is_json ? analysis::study_json(result) + "\n"
                                           : analysis::study_text(result));
   return analysis::ranking(result).empty() ? exit_cannot_proceed : exit_fine;
@@ -174,6 +221,9 @@ int study(const std::vector<std::string>& arguments) {
   options.add_options()("no-files", po::bool_switch(), "write no files, so nothing to resume from");
   options.add_options()("threads", po::value<int>()->default_value(cores)->value_name("N"),
                         "candidates that are simulated at once");
+  options.add_options()("share", po::bool_switch(),
+                        "take turns with other processes, on other hosts too, that are started "
+                        "with the same study and --out");
   options.add_options()("resume", po::bool_switch(), "go on from the logs of an earlier run");
   options.add_options()("restart", po::bool_switch(), "remove the logs of an earlier run first");
   const auto values = parse({"maquette study STUDY [options] | compare A B [options]",

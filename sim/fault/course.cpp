@@ -243,7 +243,7 @@ Course::Outcome Course::checkpoint(Place place) {
 Course::Outcome Course::saved() {
   const Saved state = pending_->saved;
   pending_.reset();
-  std::erase_if(saved_, [](const Saved& s) { return s.place == Place::memory; });
+  forget_memory();
   saved_.push_back(state);
   if (state.place == Place::memory) {
     ++history_.memory_checkpoints;

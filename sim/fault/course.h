@@ -53,6 +53,7 @@ class Course {
   Outcome come_back();
   Outcome wait_for_hosts(bool& has_spare);
   void lose_copies();
+  void forget_memory();
   void roll_back();
   // Whether what survives the current interruption goes on, as the policy says.
   bool goes_on() const;
@@ -88,7 +89,7 @@ class Course {
   int hosts_lost_ = 0;                                     // since training stopped
   int replicas_ = 0;
   bool can_skip_ = false;     // nothing needs each checkpoint
-  std::vector<Saved> saved_;  // ascending
+  std::vector<Saved> saved_;  // ascending; at most one in memory, the last
   std::optional<Pending> pending_;
   std::vector<Repair> repairs_;
   std::vector<double> speeds_;  // [replicas][writing]; below 0: not asked yet

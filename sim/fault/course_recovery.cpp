@@ -51,11 +51,14 @@ void Course::take_hosts() {
   ++history_.hosts_out[counted];
 }
 
+void Course::forget_memory() {
+  if (saved_.back().place == Place::memory) saved_.pop_back();
+}
+
 // What was being written, and what too many lost hosts held.
 void Course::lose_copies() {
   pending_.reset();
-  if (!model_.memory || hosts_lost_ <= model_.memory->hosts_lost) return;
-  std::erase_if(saved_, [](const Saved& s) { return s.place == Place::memory; });
+  if (model_.memory && hosts_lost_ > model_.memory->hosts_lost) forget_memory();
 }
 
 // The newest checkpoint from before the state was wrong; from the start where none is kept.

@@ -2,6 +2,7 @@
 #include "sim/fault/outlook.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sim::fault {
 namespace {
@@ -22,14 +23,20 @@ void search_interval(const Question& question, const Policy& policy, Rates& rate
     model.checkpoint.every = every;
     return mean_stretch(model, policy, rates, histories, question.effort);
   };
+  // Relative to the interval asked for over the same histories, so that chance hardly matters.
+  const double now = stretch(checkpoint.every), found = outlook.estimate.ratio.mean;
+  const auto ratio = [&](double other) {
+    return std::isfinite(now) ? found * now / other : 1 / other;
+  };
   Seconds start = checkpoint.every;
   // The formulas know one level.
   if (checkpoint.stall.value() > 0 && !question.model.memory) {
     outlook.young = start = young_interval(checkpoint.stall, between);
     outlook.daly = daly_interval(checkpoint.stall, between);
-    outlook.ratio_young = 1 / stretch(*outlook.young);
+    outlook.ratio_young = ratio(stretch(*outlook.young));
   }
   outlook.best = best_interval(question.model, policy, rates, start, histories, question.effort);
+  if (outlook.best) outlook.best->ratio = ratio(1 / outlook.best->ratio);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/gzip.h"
+#include "analysis/job_file.h"
 #include "analysis/result_file.h"
 #include "analysis/trace.h"
 #include "calibrate/profile/hdf5_handle.h"
@@ -168,6 +169,41 @@ TEST_CASE("files: what cannot be written is named and leaves nothing") {
   std::filesystem::create_directories(folder / "taken" / "full");
   CHECK_THROWS(write_trace({}, folder / "taken"));
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("job files: every history and one course") {
+  sim::fault::Outlook outlook;
+  outlook.policy = "reroute";
+  outlook.estimate.columns = {{0.5, 0.75}, {100, 200}, {50, 150}, {1, 2}};
+  outlook.model.processes.resize(1);
+  outlook.model.processes[0].cause = "gpu";
+  outlook.estimate.causes = {{1.5, 30}};
+  using sim::fault::Loss;
+  outlook.episodes = {{0, 60, true, Loss::rework, 4},
+                      {60, 70.5, false, Loss::detect, 4},
+                      {70.5, 100, true, Loss::rework, 3}};
+  const Folder folder;
+  write_result(example_result(), folder / "result.h5", outlook);
+  const Hdf5File file(H5Fopen((folder / "result.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  CHECK(read<double>(file, "job/ratio", H5T_NATIVE_DOUBLE) == std::vector<double>{0.5, 0.75});
+  CHECK(read<double>(file, "job/cause_lost", H5T_NATIVE_DOUBLE) == std::vector<double>{30});
+  CHECK(read<double>(file, "job/course/end", H5T_NATIVE_DOUBLE) ==
+        std::vector<double>{60, 70.5, 100});
+  CHECK(read<std::int64_t>(file, "job/course/replicas", H5T_NATIVE_INT64) ==
+        std::vector<std::int64_t>{4, 4, 3});
+
+  const YAML::Node events = YAML::Load(job_trace_json("x", outlook))["traceEvents"];
+  double trained = 0, lost = 0;
+  int counters = 0;
+  for (const YAML::Node& event : events) {
+    const auto kind = event["ph"].as<std::string>();
+    if (kind == "C") ++counters;
+    if (kind != "X") continue;
+    (event["tid"].as<int>() == 0 ? trained : lost) += event["dur"].as<double>() * 1e-6;
+  }
+  CHECK(trained == 89.5);
+  CHECK(lost == 10.5);
+  CHECK(counters == 2);
 }
 
 TEST_CASE("trace: spans of one thread follow each other") {

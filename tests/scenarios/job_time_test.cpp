@@ -191,6 +191,26 @@ TEST_CASE("job time: writing beside training takes from the NICs what it needs")
   CHECK(three < free);
 }
 
+TEST_CASE("job time: copies in memory undo less, and going on without restarts less still") {
+  const std::filesystem::path file = repository() / "scenarios/failures-memory.yaml";
+  const auto rework = [](const fault::Outlook& o) {
+    return o.estimate.lost[static_cast<std::size_t>(fault::Loss::rework)];
+  };
+  const scenario::Override few{"run.histories", "{precision: 1 %, most: 32}"};
+  const scenario::Override rare{"checkpoint.memory.every", "119 min"};
+  const auto with = outlook_of(job_of(file, {few}));
+  const auto without = outlook_of(job_of(file, {few, rare}));
+  const auto on = outlook_of(
+      job_of(file, {few, {"recovery.policy", "reroute"}, {"recovery.reconfigure", "20 s"}}));
+  // About half of the time between copies: 2.5 min, or an hour.
+  const double interruptions = with.estimate.interruptions.mean;
+  CHECK(rework(with) / interruptions == doctest::Approx(150).epsilon(0.25));
+  CHECK(rework(without) / without.estimate.interruptions.mean ==
+        doctest::Approx(3600).epsilon(0.25));
+  CHECK(rework(on) < 0.7 * rework(with));
+  CHECK(on.states > 1);
+}
+
 TEST_CASE("job time: three replicas do the micro-batches of four") {
   // 32 micro-batches over three replicas: 11 for those that set the pace, (11 + 3) x 18 ms instead
   // of (8 + 3) x 18 ms, and a little for sending.
