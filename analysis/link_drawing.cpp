@@ -54,7 +54,7 @@ std::string link_drawing(const sim::training::Result& result) {
     out[joined.from * 10 + joined.to].push_back(&link);
   }
   // Tiers from the left to the right, as far apart as their links' labels need.
-  constexpr double left = 10, box_width = 96, line = 34;
+  constexpr double left = 10, box_width = 96, line = 44;
   const double step = tiers.size() < 2 ? 0
                                        : (drawing_width - 2 * left - box_width) /
                                              static_cast<double>(tiers.size() - 1);
@@ -67,7 +67,7 @@ std::string link_drawing(const sim::training::Result& result) {
     const int from = key / 10, to = key % 10;
     const int gap = std::min(from, to);
     for (const auto* link : links) {
-      const double y = 44 + line * used[gap]++;
+      const double y = 48 + line * used[gap]++;
       double x1 = x[from] + box_width, x2 = x[to];
       if (from == to) x2 = std::min(x1 + 150, drawing_width - left);
       if (from > to) x1 = x[from], x2 = x[to] + box_width;

@@ -177,8 +177,8 @@ std::string tornado(const StudyResult& result) {
     y += bar;
   }
   text += fmt::format("<path d=\"M{:.1f} 0V{:.1f}\" class=\"axis\"/>\n", x.at(middle), y);
-  for (const double tick : {*std::min_element(ends.begin(), ends.end()), middle,
-                            *std::max_element(ends.begin(), ends.end())}) {
+  const auto [least, most] = std::minmax_element(ends.begin(), ends.end());
+  for (const double tick : std::set<double>{*least, middle, *most}) {
     text += label(x.at(tick), y + 14, four_digits(tick));
   }
   return svg(y + 40, text + label((begin + width) / 2, y + 32, name_of(objective)));

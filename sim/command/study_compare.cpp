@@ -297,8 +297,9 @@ int compare_scenarios(const std::vector<std::string>& arguments) {
                            side_of("B", files[1], "set-b", *values, common),
                            {}};
   Diagnostics diagnostics;
-  const bool are_loadable =
-      is_loadable(comparison.a, diagnostics) & is_loadable(comparison.b, diagnostics);
+  // Errors of both are reported together.
+  const bool is_a_loadable = is_loadable(comparison.a, diagnostics);
+  const bool are_loadable = is_loadable(comparison.b, diagnostics) && is_a_loadable;
   std::optional<scenario::Prices> prices;
   if (values->count("prices")) {
     const auto study = scenario::read_study((*values)["prices"].as<std::string>(), diagnostics);
