@@ -228,11 +228,12 @@ std::string link_strips(const Result& result, std::int64_t length) {
     for (int c = 0; c < columns;) {
       int next = c;
       const auto level = std::lround(20 * most[static_cast<std::size_t>(c)]);
+      const double share = 0.05 * static_cast<double>(level);
       while (next < columns && std::lround(20 * most[static_cast<std::size_t>(next)]) == level)
         ++next;
       if (level > 0) {
-        text += box({begin + c * width, y, (next - c) * width, height}, shade(0.05 * level),
-                    fmt::format("{}: up to {}", link.example, percent(0.05 * level)));
+        text += box({begin + c * width, y, (next - c) * width, height}, shade(share),
+                    fmt::format("{}: up to {}", link.example, percent(share)));
       }
       c = next;
     }
