@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "analysis/json_writer.h"
-#include "analysis/study_plots.h"
+#include "analysis/svg.h"
 
 namespace analysis {
 

@@ -1,7 +1,8 @@
-// An HDF5 file made in memory: groups and datasets with units, the same bytes every time.
+// HDF5 files: made in memory, the same bytes every time, and read back.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 namespace analysis {
 
+// Groups and datasets with units.
 class Hdf5Image {
  public:
   explicit Hdf5Image(const std::string& format);
@@ -29,6 +31,37 @@ class Hdf5Image {
              std::size_t count, const void* data);
 
   calibrate::profile::Hdf5Silence silence_;
+  calibrate::profile::Hdf5File file_;
+  std::vector<calibrate::profile::Hdf5Group> groups_;
+};
+
+// Reads what an Hdf5Image made. Whatever is not there, or not as expected, throws
+// std::runtime_error that names it.
+class Hdf5Reader {
+ public:
+  // `format` is what the file must say it is.
+  Hdf5Reader(const std::filesystem::path& file, const std::string& format);
+
+  bool has(const std::string& name) const;
+  void enter(const std::string& group);
+  void leave();
+  std::string text(const char* attribute) const;
+  std::int64_t integer(const char* attribute) const;
+  // Of at least `least` values, in these units.
+  std::vector<double> numbers(const std::string& name, const char* units,
+                              std::size_t least = 0) const;
+  std::vector<std::int64_t> integers(const std::string& name, const char* units,
+                                     std::size_t least = 0) const;
+  std::vector<std::string> texts(const std::string& name) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  calibrate::profile::Hdf5Dataset open(const std::string& name, const char* units,
+                                       std::size_t& count) const;
+  std::string text_of(hid_t object, const char* attribute) const;
+
+  calibrate::profile::Hdf5Silence silence_;
+  std::string name_;
   calibrate::profile::Hdf5File file_;
   std::vector<calibrate::profile::Hdf5Group> groups_;
 };

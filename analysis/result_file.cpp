@@ -34,6 +34,9 @@ void add_iteration(Hdf5Image& image, const Result& result) {
   image.dataset("interval", "s", Numbers{result.interval.p10_s, result.interval.p90_s});
   image.dataset("interval_model", "1", Numbers{result.interval.model});
   image.dataset("interval_jitter", "1", Numbers{result.interval.jitter});
+  image.dataset("interval_families", "1",
+                Numbers(result.interval.families.begin(), result.interval.families.end()));
+  image.attribute("interval_device_type", result.interval.device_type);
   image.dataset("devices", "1", Integers{result.devices});
   image.dataset("samples", "1", Numbers{result.samples_per_iteration});
   image.dataset("tokens", "1", Numbers{result.tokens_per_iteration});
@@ -171,7 +174,7 @@ void add_notes(Hdf5Image& image, const Result& result) {
 
 void write_result(const Result& result, const std::filesystem::path& file,
                   const std::optional<sim::fault::Outlook>& outlook) {
-  Hdf5Image image("maquette result 1");
+  Hdf5Image image(result_format);
   image.attribute("scenario", result.scenario);
   image.attribute("fingerprint", fmt::format("{:016x}", result.fingerprint));
   add_iteration(image, result);

@@ -6,31 +6,17 @@
 #include "analysis/lines.h"
 #include "analysis/study_plots.h"
 #include "analysis/study_result.h"
+#include "analysis/study_sensitivity.h"
+#include "analysis/svg.h"
 
 namespace analysis {
 
+using sim::scenario::Measure;
 using sim::scenario::MeasureTraits;
 
 namespace {
 
-constexpr const char* head =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"
-    "<style>body{{font:14px/1.4 system-ui,sans-serif;margin:2em auto;max-width:1100px;color:#222}}"
-    "table{{border-collapse:collapse;font-size:13px}}th,td{{padding:3px 9px;text-align:right;"
-    "border-bottom:1px solid #ddd}}th{{background:#f5f7fa;position:sticky;top:0}}"
-    "td.text,th.text{{text-align:left}}tr.front{{background:#ebf8ff}}svg{{max-width:100%;height:"
-    "auto}}svg text{{font:12px sans-serif;fill:#222}}.axis{{fill:none;stroke:#555}}.front{{fill:"
-    "none;stroke:#2b6cb0}}.best{{fill:#2b6cb0}}.other{{fill:#a0aec0}}.scroll{{overflow-x:auto}}"
-    "</style></head>\n<body>\n<h1>{0}</h1>\n";
-
-std::string section(const std::string& title, const std::string& inside, const std::string& note) {
-  if (inside.empty()) return "";
-  return fmt::format("<h2>{}</h2>\n<p>{}</p>\n{}", title, note, inside);
-}
-
-std::string cell(const std::string& text, bool is_text = false) {
-  return fmt::format("<td{}>{}</td>", is_text ? " class=\"text\"" : "", escaped_html(text));
-}
+constexpr std::size_t rivals_max = 10;
 
 std::string candidate_table(const StudyResult& result) {
   constexpr std::size_t rows_max = 1000;
@@ -53,9 +39,9 @@ std::string candidate_table(const StudyResult& result) {
       const auto value = record.value(traits.measure);
       text += cell(value ? four_digits(*value) : "-");
     }
-    const bool has_interval = record.p90_s > 0;
-    text += cell(has_interval ? four_digits(record.p10_s) : "-");
-    text += cell(has_interval ? four_digits(record.p90_s) : "-");
+    const bool has_interval = record.interval.p90_s > 0;
+    text += cell(has_interval ? four_digits(record.interval.p10_s) : "-");
+    text += cell(has_interval ? four_digits(record.interval.p90_s) : "-");
     text += cell(record.plan, true) + "</tr>\n";
   }
   text += "</table></div>\n";
@@ -84,6 +70,24 @@ std::string why_not_table(const StudyResult& result) {
   return text + "</table>\n";
 }
 
+std::string rival_table(const StudyResult& result) {
+  const auto all = rivals(result, rivals_max);
+  if (all.empty()) return "";
+  std::string text =
+      "<table>\n<tr><th>candidate</th><th>the best is better with a probability of</th>"
+      "<th>cost per hour [USD/h]</th><th>as cheap a token as the best one's at [USD/h]</th></tr>\n";
+  for (const Rival& rival : all) {
+    const auto cost = result.records[rival.candidate].value(Measure::cost_per_hour);
+    text +=
+        "<tr>" + cell(std::to_string(rival.candidate)) +
+        cell(rival.probability ? percent(*rival.probability) : "-") +
+        cell(cost ? four_digits(*cost) : "-") +
+        cell(rival.break_even_usd_per_hour ? four_digits(*rival.break_even_usd_per_hour) : "-") +
+        "</tr>\n";
+  }
+  return text + "</table>\n";
+}
+
 std::string note_list(const StudyResult& result) {
   std::string text = "<ul>\n";
   for (const std::string& note : notes(result)) text += "<li>" + escaped_html(note) + "</li>\n";
@@ -94,7 +98,7 @@ std::string note_list(const StudyResult& result) {
 
 std::string study_html(const StudyResult& result) {
   const auto& first = sim::scenario::traits(result.study.objectives.front());
-  std::string text = fmt::format(head, escaped_html(result.study.name));
+  std::string text = page_begin(result.study.name);
   text +=
       fmt::format("<p>{} candidates, {} acceptable; wanted: {} {}.</p>\n", result.records.size(),
                   ranking(result).size(), first.is_more_better ? "most" : "least", first.name);
@@ -105,12 +109,16 @@ std::string study_html(const StudyResult& result) {
                   fmt::format("{} [{}], the best over all other axes; grey where none is "
                               "acceptable.",
                               first.name, first.unit));
+  text += section("One axis at a time", tornado(result),
+                  "From the best candidate on, all else kept: how far each axis alone takes it.");
+  text += section("How sure the best one is", rival_table(result),
+                  "Errors of the timing models that both share do not count; repeats of a run do.");
   text += section("Where the time goes", time_bars(result),
                   "The best candidates, of the rank that finishes last.");
   text += section("Candidates", candidate_table(result), "The best first; the front is shaded.");
   text += section("Why not", why_not_table(result), "Candidates that are out, by reason.");
   text += section("Assumed", note_list(result), "");
-  return text + "</body></html>\n";
+  return text + page_end();
 }
 
 }  // namespace analysis

@@ -13,7 +13,7 @@
 
 namespace analysis {
 
-// FNV-1a, 64 bits, going on from `seed`. Source: Fowler, Noll, Vo; RFC 9923 (2025), section 2.
+// FNV-1a, 64 bits, going on from `seed`. Source: Noll, Vo, Eastlake, Hansen, RFC 9923 (2026).
 std::uint64_t text_hash(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 
 // A file of its own for each process, in one folder, which it holds locked while it lives. Its

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "analysis/lines.h"
+#include "analysis/study_sensitivity.h"
+#include "analysis/svg.h"
 
 namespace analysis {
 
@@ -18,54 +20,7 @@ using sim::training::category_count;
 
 namespace {
 
-constexpr double width = 720, left = 90, bottom = 50, top = 20;
-
-std::string svg(double height, const std::string& inside) {
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" width=\"{:.0f}\" "
-      "role=\"img\">\n{}</svg>\n",
-      width, height, width, inside);
-}
-
-std::string label(double x, double y, const std::string& text, const char* anchor = "middle") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                     escaped_html(text));
-}
-
-std::string box(double x, double y, double w, double h, const std::string& fill,
-                const std::string& title) {
-  return fmt::format(
-      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}"
-      "</title></rect>\n",
-      x, y, w, h, fill, escaped_html(title));
-}
-
-// Values -> coordinates, with a margin at both ends.
-struct Scale {
-  double low = 0, high = 1, from = 0, to = 1;
-  double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
-};
-
-Scale scale_of(const std::vector<double>& values, double from, double to) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const double margin = std::max((*high - *low) * 0.08, std::abs(*high) * 1e-3);
-  return {*low - margin, *high + margin, from, to};
-}
-
-std::string axes(const Scale& x, const Scale& y, const std::string& x_name,
-                 const std::string& y_name) {
-  std::string text = fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" class=\"axis\"/>\n",
-                                 x.from, y.to, y.from, x.to);
-  constexpr int ticks = 4;
-  for (int i = 0; i <= ticks; ++i) {
-    const double share = static_cast<double>(i) / ticks;
-    const double a = x.low + share * (x.high - x.low), b = y.low + share * (y.high - y.low);
-    text += label(x.at(a), y.from + 16, four_digits(a));
-    text += label(x.from - 6, y.at(b) + 4, four_digits(b), "end");
-  }
-  text += label((x.from + x.to) / 2, y.from + 36, x_name);
-  return text + label(x.from, y.to - 6, y_name, "start");
-}
+constexpr double width = drawing_width, left = 90, bottom = 50, top = 20;
 
 std::string name_of(Measure measure) {
   const auto& traits = sim::scenario::traits(measure);
@@ -104,32 +59,11 @@ std::vector<std::string> values_at(const StudyResult& result, const std::string&
   return values;
 }
 
-// Light where it is worst, dark where it is best.
-std::string shade(double share) {
-  const auto mixed = [share](double light, double dark) {
-    return static_cast<int>(std::lround(light + share * (dark - light)));
-  };
-  return fmt::format("rgb({},{},{})", mixed(237, 8), mixed(248, 104), mixed(251, 172));
+std::string in_short(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
 }  // namespace
-
-std::string escaped_html(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
 
 std::string pareto_plot(const StudyResult& result) {
   const auto& objectives = result.study.objectives;
@@ -199,14 +133,14 @@ std::string heat_map(const StudyResult& result) {
       const double x = begin + static_cast<double>(c) * cell_width;
       const auto found = best.find({columns[c], rows[r]});
       if (found == best.end()) {
-        text += box(x, y, cell_width - 2, cell_height - 2, "#eee", "none is acceptable");
+        text += box({x, y, cell_width - 2, cell_height - 2}, "#eee", "none is acceptable");
         continue;
       }
       const double share = range == 0 ? 1 : (value(found->second) - worst) / range;
-      text += box(x, y, cell_width - 2, cell_height - 2, shade(share),
+      text += box({x, y, cell_width - 2, cell_height - 2}, shade(share),
                   described(result, found->second));
       text += fmt::format(
-          "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">{}"
+          "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" style=\"fill:{}\">{}"
           "</text>\n",
           x + cell_width / 2, y + 19, share > 0.5 ? "#fff" : "#222",
           four_digits(value(found->second)));
@@ -215,10 +149,42 @@ std::string heat_map(const StudyResult& result) {
   return svg(52 + static_cast<double>(rows.size()) * cell_height, text);
 }
 
+std::string tornado(const StudyResult& result) {
+  const auto swings = sensitivity(result);
+  if (swings.empty()) return "";
+  const Measure objective = result.study.objectives.front();
+  const double middle = result.records[ranking(result).front()].value(objective).value_or(0);
+  std::vector<double> ends = {middle};
+  for (const Swing& swing : swings) ends.insert(ends.end(), {swing.low, swing.high});
+  constexpr double begin = 200, bar = 30;
+  const Scale x = scale_of(ends, begin, width - 20);
+  std::string text;
+  double y = 6;
+  for (const Swing& swing : swings) {
+    text += label(begin - 8, y + 16, in_short(swing.path, 30), "end");
+    const auto piece = [&](double from, double to, std::size_t candidate, const char* colour) {
+      text += box({std::min(x.at(from), x.at(to)), y, std::abs(x.at(to) - x.at(from)), bar - 8},
+                  colour, described(result, candidate));
+    };
+    piece(swing.low, middle, swing.low_candidate, "#dd6b20");
+    piece(middle, swing.high, swing.high_candidate, "#2b6cb0");
+    if (swing.low < middle) {
+      text += label(x.at(swing.low) + 4, y + 15, in_short(swing.low_shown, 24), "start");
+    }
+    if (swing.high > middle) {
+      text += label(x.at(swing.high) - 4, y + 15, in_short(swing.high_shown, 24), "end");
+    }
+    y += bar;
+  }
+  text += fmt::format("<path d=\"M{:.1f} 0V{:.1f}\" class=\"axis\"/>\n", x.at(middle), y);
+  const auto [least, most] = std::minmax_element(ends.begin(), ends.end());
+  for (const double tick : std::set<double>{*least, middle, *most}) {
+    text += label(x.at(tick), y + 14, four_digits(tick));
+  }
+  return svg(y + 40, text + label((begin + width) / 2, y + 32, name_of(objective)));
+}
+
 std::string time_bars(const StudyResult& result) {
-  constexpr const char* colours[category_count] = {
-      "#2b6cb0", "#63b3ed", "#805ad5", "#e2e8f0", "#cbd5e0", "#a0aec0", "#718096",
-      "#e53e3e", "#dd6b20", "#d69e2e", "#38a169", "#319795", "#97266d"};
   constexpr std::size_t bars_max = 12;
   auto order = ranking(result);
   if (order.empty()) return "";
@@ -238,27 +204,16 @@ std::string time_bars(const StudyResult& result) {
       if (part <= 0) continue;
       used.insert(c);
       const double w = part / static_cast<double>(longest) * (width - begin - 70);
-      text += box(x, y, w, bar - 4, colours[c],
+      text += box({x, y, w, bar - 4}, category_colour(c),
                   fmt::format("{}: {:.6g} s", name(static_cast<Category>(c)), part * 1e-12));
       x += w;
     }
     text += label(x + 6, y + 14,
                   four_digits(static_cast<double>(record.iteration_ps) * 1e-12) + " s", "start");
   }
-  const double below = 24 + static_cast<double>(order.size()) * bar;
-  double x = begin;
-  double y = below;
-  for (const int c : used) {
-    const std::string legend(name(static_cast<Category>(c)));
-    const double length = 24 + 7.5 * static_cast<double>(legend.size());
-    if (x + length > width) {
-      x = begin;
-      y += 18;
-    }
-    text += box(x, y - 10, 12, 12, colours[c], legend) + label(x + 16, y, legend, "start");
-    x += length;
-  }
-  return svg(y + 14, text);
+  double y = 24 + static_cast<double>(order.size()) * bar;
+  text += category_legend({used.begin(), used.end()}, begin, y);
+  return svg(y, text);
 }
 
 }  // namespace analysis

@@ -7,13 +7,12 @@
 
 namespace analysis {
 
-// Text for HTML and SVG: no character of it is markup.
-std::string escaped_html(const std::string& text);
-
 // The first two objectives of every acceptable candidate, the front joined. Empty: one objective.
 std::string pareto_plot(const StudyResult& result);
 // The first objective over two axes, the best over all others. Empty: fewer than two axes.
 std::string heat_map(const StudyResult& result);
+// The first objective as each axis alone changes, from the best candidate on. Empty: nothing does.
+std::string tornado(const StudyResult& result);
 // Where the time of the best candidates goes.
 std::string time_bars(const StudyResult& result);
 

@@ -102,11 +102,14 @@ void fields(Archive& archive, StudyRecord& r) {
   for (std::string* text : {&r.why, &r.hint, &r.plan}) archive(*text);
   archive(r.devices);
   archive(r.iteration_ps);
-  for (double* number :
-       {&r.p10_s, &r.p90_s, &r.tokens_per_second, &r.model_flops_utilization, &r.memory_peak,
-        &r.memory_capacity, &r.power_watts, &r.purchase_usd, &r.usd_per_hour}) {
+  for (double* number : {&r.interval.p10_s, &r.interval.p90_s, &r.interval.model,
+                         &r.interval.jitter, &r.tokens_per_second, &r.model_flops_utilization,
+                         &r.memory_peak, &r.memory_capacity, &r.power_watts, &r.purchase_usd,
+                         &r.usd_per_hour, &r.effective_time, &r.effective_time_error}) {
     archive(*number);
   }
+  archive(r.interval.device_type);
+  for (double& part : r.interval.families) archive(part);
   for (std::int64_t& part : r.time) archive(part);
   archive(r.fingerprint);
   list(archive, r.found, [&](FoundPlan& found) {
@@ -164,6 +167,8 @@ std::optional<double> StudyRecord::value(Measure measure) const {
       return known(memory_peak);
     case Measure::devices:
       return known(static_cast<double>(devices));
+    case Measure::effective_time:
+      return known(effective_time);
   }
   sim::bug("unknown measure");
 }

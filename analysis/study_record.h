@@ -34,11 +34,14 @@ struct StudyRecord {
   std::string why, hint;  // not acceptable
   std::string plan;       // that a search chose; empty: the candidate's own
   std::int64_t devices = 0, iteration_ps = 0;
-  double p10_s = 0, p90_s = 0;  // 0: unknown
-  double tokens_per_second = 0, model_flops_utilization = 0;
+  sim::training::Interval interval;  // 0: unknown
+  double tokens_per_second = 0;      // of the effective training time, where failures are counted
+  double model_flops_utilization = 0;
   double memory_peak = 0, memory_capacity = 0;  // [bytes] of the fullest rank; 0: unknown
   std::array<std::int64_t, sim::training::category_count> time{};  // [Category] ps
-  double power_watts = 0, purchase_usd = 0, usd_per_hour = 0;      // 0: unknown
+  double effective_time = 0;        // share of the time that trains; 0: failures are not counted
+  double effective_time_error = 0;  // half width of its 95 % interval
+  double power_watts = 0, purchase_usd = 0, usd_per_hour = 0;  // 0: unknown
   std::uint64_t fingerprint = 0;
   std::vector<FoundPlan> found;                                    // best first
   std::int64_t plans = 0, plans_fitting = 0, plans_simulated = 0;  // of a search

@@ -113,7 +113,11 @@ std::vector<std::string> notes(const StudyResult& result) {
         "power: every device at its power limit all the time, an upper bound of what is counted "
         "here; so tokens per MWh is a lower bound");
   }
-  add_once(lines, "failures: none");
+  add_once(lines,
+           result.study.counts_failures
+               ? "failures, checkpoints and recovery of the scenario are counted: tokens are "
+                 "those of the effective training time, whose error is not in the intervals"
+               : "failures: none");
   if (!result.study.prices) return lines;
   const auto& prices = *result.study.prices;
   for (const auto* list : {&prices.hosts, &prices.devices}) {

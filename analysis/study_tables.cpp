@@ -7,6 +7,7 @@
 #include "analysis/hdf5_image.h"
 #include "analysis/json_writer.h"
 #include "analysis/study_result.h"
+#include "analysis/study_sensitivity.h"
 
 namespace analysis {
 
@@ -41,8 +42,9 @@ void add_candidate(JsonWriter& json, const StudyResult& result, std::size_t i) {
   }
   json.key("iteration_time_s").seconds(record.iteration_ps);
   json.key("interval").open_object();
-  json.member("p10_s", record.p10_s).member("p90_s", record.p90_s).close_object();
+  json.member("p10_s", record.interval.p10_s).member("p90_s", record.interval.p90_s).close_object();
   json.member("model_flops_utilization", record.model_flops_utilization);
+  json.member("effective_training_time_error", record.effective_time_error);
   json.member("memory_capacity_bytes", record.memory_capacity);
   json.key("time_s").open_object();
   for (int c = 0; c < category_count; ++c) {
@@ -74,6 +76,22 @@ void add_indices(JsonWriter& json, const char* name, const std::vector<std::size
   json.close_array();
 }
 
+void add_comparison(JsonWriter& json, const StudyResult& result) {
+  json.key("sensitivity").open_array();
+  for (const Swing& swing : sensitivity(result)) {
+    json.open_object().member("path", swing.path).member("low", swing.low);
+    json.member("low_candidate", swing.low_candidate).member("high", swing.high);
+    json.member("high_candidate", swing.high_candidate).close_object();
+  }
+  json.close_array().key("rivals").open_array();
+  for (const Rival& rival : rivals(result, result.records.size())) {
+    json.open_object().member("candidate", rival.candidate);
+    json.member("probability_best_is_better", rival.probability);
+    json.member("break_even_usd_per_hour", rival.break_even_usd_per_hour).close_object();
+  }
+  json.close_array();
+}
+
 }  // namespace
 
 std::string study_json(const StudyResult& result) {
@@ -87,6 +105,7 @@ std::string study_json(const StudyResult& result) {
   json.member("objectives", objectives).member("filtered", result.filtered);
   add_indices(json, "ranking", ranking(result));
   add_indices(json, "pareto_front", pareto_front(result));
+  add_comparison(json, result);
   json.member("assumed", notes(result));
   json.key("candidates").open_array();
   for (std::size_t i = 0; i < result.records.size(); ++i) add_candidate(json, result, i);

@@ -5,6 +5,7 @@
 
 #include "analysis/lines.h"
 #include "analysis/study_result.h"
+#include "analysis/study_sensitivity.h"
 
 namespace analysis {
 
@@ -78,8 +79,9 @@ std::string table(const StudyResult& result, const std::vector<std::size_t>& ord
     Row row = {std::binary_search(front.begin(), front.end(), i) ? "*" : "", std::to_string(i)};
     for (const std::string& path : paths) row.push_back(shown_at(result.candidates[i], path));
     for (const Measure measure : columns(result)) row.push_back(cell(record, measure));
-    row.push_back(record.p90_s > 0
-                      ? fmt::format("{}..{}", four_digits(record.p10_s), four_digits(record.p90_s))
+    row.push_back(record.interval.p90_s > 0
+                      ? fmt::format("{}..{}", four_digits(record.interval.p10_s),
+                                    four_digits(record.interval.p90_s))
                       : "-");
     row.push_back(record.memory_capacity > 0 ? percent(record.memory_peak / record.memory_capacity)
                                              : "-");
@@ -118,6 +120,17 @@ std::string found_plans(const StudyResult& result, std::size_t best) {
                     record.plans, record.plans_fitting, record.plans_simulated);
 }
 
+// How sure the first place is, beside the next three.
+std::string how_sure(const StudyResult& result) {
+  std::string text;
+  for (const Rival& rival : rivals(result, 3)) {
+    if (!rival.probability) continue;
+    text += fmt::format("  better than candidate {} with a probability of {}\n", rival.candidate,
+                        percent(*rival.probability));
+  }
+  return text.empty() ? "" : "\nthe best one is\n" + text;
+}
+
 }  // namespace
 
 std::string study_text(const StudyResult& result) {
@@ -134,7 +147,7 @@ std::string study_text(const StudyResult& result) {
   if (!order.empty()) text += "\n" + table(result, order);
   if (order.size() > rows_max) text += fmt::format("  and {} more\n", order.size() - rows_max);
   if (!order.empty()) text += found_plans(result, order.front());
-  text += why_not(result) + "\nassumed\n";
+  text += how_sure(result) + why_not(result) + "\nassumed\n";
   for (const std::string& note : notes(result)) text += fmt::format("  {}\n", note);
   return text;
 }

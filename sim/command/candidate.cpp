@@ -7,8 +7,10 @@
 #include "analysis/measures.h"
 #include "calibrate/profile/names.h"
 #include "sim/base/units.h"
+#include "sim/command/job_time.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
+#include "sim/fault/engine_rates.h"
 #include "sim/training/search.h"
 #include "sim/training/simulate.h"
 
@@ -35,8 +37,7 @@ void take_error(const Diagnostics& diagnostics, StudyRecord& record) {
 void take_result(const training::Result& result, StudyRecord& record) {
   record.verdict = result.fits ? Verdict::acceptable : Verdict::does_not_fit;
   record.iteration_ps = result.iteration_ps();
-  record.p10_s = result.interval.p10_s;
-  record.p90_s = result.interval.p90_s;
+  record.interval = result.interval;
   record.devices = result.devices;
   if (result.tokens_per_iteration > 0 && result.iteration_ps() > 0) {
     record.tokens_per_second =
@@ -110,6 +111,32 @@ void Evaluator::judge(const scenario::Scenario& scenario, StudyRecord& record) c
   }
 }
 
+bool Evaluator::count_failures(const scenario::Scenario& scenario, const LoadedJob& loaded,
+                               const training::Result& result, StudyRecord& record) const {
+  if (record.verdict != Verdict::acceptable) return true;  // why, is known already
+  record.verdict = Verdict::wrong;
+  if (!scenario.job_time.is_asked()) {
+    record.why = "the scenario has no failures and checkpoints to count";
+    record.hint = "write failures, checkpoint and recovery, or leave out study.failures";
+    return false;
+  }
+  try {
+    const fault::Estimate estimate = job_estimate(scenario, loaded, result, {threads_, false});
+    record.effective_time = estimate.ratio.mean;
+    record.effective_time_error = estimate.ratio.half_width;
+    record.tokens_per_second *= record.effective_time;
+    if (!estimate.is_precise || estimate.unfinished > 0) {
+      record.notes.emplace_back("some effective training times are less precise than asked for");
+    }
+  } catch (const fault::StateCannotRun& problem) {
+    record.why = problem.what();
+    record.hint = "write policy: restart";
+    return false;
+  }
+  record.verdict = Verdict::acceptable;
+  return true;
+}
+
 bool Evaluator::choose_plan(training::Job& job, StudyRecord& record) const {
   if (!std::holds_alternative<dnn::Transformer>(job.dnn) || !job.operations.empty()) {
     record.why = "plans are searched for a dnn with shapes only";
@@ -162,7 +189,9 @@ StudyRecord Evaluator::evaluate(std::int64_t index, const scenario::Candidate& c
                              large->most);
     return record;
   }
-  take_result(std::get<training::Result>(outcome), record);
+  const auto& result = std::get<training::Result>(outcome);
+  take_result(result, record);
+  if (study_.counts_failures && !count_failures(*read, *loaded, result, record)) return record;
   judge(*read, record);
   return record;
 }

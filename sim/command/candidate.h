@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "analysis/study_record.h"
+#include "sim/command/load.h"
 #include "sim/scenario/study.h"
 #include "sim/training/job.h"
 
@@ -21,6 +22,9 @@ class Evaluator {
  private:
   // Puts the fastest plan of the search into the job. Returns whether there is one.
   bool choose_plan(training::Job& job, analysis::StudyRecord& record) const;
+  // Returns whether the job gets through its failures.
+  bool count_failures(const scenario::Scenario& scenario, const LoadedJob& loaded,
+                      const training::Result& result, analysis::StudyRecord& record) const;
   void judge(const scenario::Scenario& scenario, analysis::StudyRecord& record) const;
 
   const scenario::Study& study_;

@@ -5,6 +5,7 @@
 
 #include "sim/command/options.h"
 #include "sim/plan/schedule.h"
+#include "sim/scenario/study.h"
 
 namespace sim::command {
 
@@ -14,7 +15,8 @@ int list_catalog(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   const auto values = parse({"maquette catalog [KIND]",
                              "Lists what a scenario can name: devices, hosts, clusters, dnns, "
-                             "stacks. KIND 'schema' prints the JSON Schema of the scenario format.",
+                             "stacks. KIND 'schema' prints the JSON Schema of the scenario format, "
+                             "'study-schema' that of studies.",
                              "maquette catalog hosts", "kind", 0, 1},
                             options, arguments);
   if (!values) return exit_fine;
@@ -26,9 +28,13 @@ int list_catalog(const std::vector<std::string>& arguments) {
       fmt::print("{}\n", scenario::json_schema());
       return exit_fine;
     }
+    if (kind == "study-schema") {
+      fmt::print("{}\n", scenario::study_schema());
+      return exit_fine;
+    }
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
       throw UsageError{fmt::format("unknown kind '{}'", kind),
-                       fmt::format("one of {}, schema", fmt::join(kinds, ", "))};
+                       fmt::format("one of {}, schema, study-schema", fmt::join(kinds, ", "))};
     }
     wanted = {kind};
   }

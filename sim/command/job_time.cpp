@@ -181,13 +181,10 @@ JobModel job_model(const Scenario& scenario, const training::Result& whole) {
   return result;
 }
 
-fault::Outlook job_outlook(const Scenario& scenario, const LoadedJob& loaded,
-                           const training::Result& whole, const JobTimeOptions& options) {
-  const JobModel built = job_model(scenario, whole);
-  const scenario::JobTimeEntry& entry = scenario.job_time;
-  const fault::EngineJob engine{&loaded.job, &scenario.cluster, &whole, built.writing_per_nic};
-  fault::Rates rates(
-      [&](const fault::ClusterState& state) { return fault::samples_per_second(engine, state); });
+namespace {
+
+fault::Question question_of(const JobModel& built, const scenario::JobTimeEntry& entry,
+                            const JobTimeOptions& options) {
   fault::Question question;
   question.model = built.model;
   question.policy = entry.recovery->policy;
@@ -195,7 +192,28 @@ fault::Outlook job_outlook(const Scenario& scenario, const LoadedJob& loaded,
   question.effort = {entry.histories->precision, entry.histories->most, entry.histories->seed,
                      options.threads};
   if (options.shows_progress) question.effort.progress = progress_line(entry.histories->most);
-  fault::Outlook outlook = fault::outlook(question, rates);
+  return question;
+}
+
+fault::EngineJob engine_of(const Scenario& scenario, const LoadedJob& loaded,
+                           const training::Result& whole, const JobModel& built) {
+  return {&loaded.job, &scenario.cluster, &whole, built.writing_per_nic};
+}
+
+fault::Rates rates_of(const fault::EngineJob& engine) {
+  return fault::Rates([engine](const fault::ClusterState& state) {
+    return fault::samples_per_second(engine, state);
+  });
+}
+
+}  // namespace
+
+fault::Outlook job_outlook(const Scenario& scenario, const LoadedJob& loaded,
+                           const training::Result& whole, const JobTimeOptions& options) {
+  const JobModel built = job_model(scenario, whole);
+  const scenario::JobTimeEntry& entry = scenario.job_time;
+  fault::Rates rates = rates_of(engine_of(scenario, loaded, whole, built));
+  fault::Outlook outlook = fault::outlook(question_of(built, entry, options), rates);
   outlook.iteration_s = static_cast<double>(whole.iteration_ps()) * 1e-12;
   outlook.tokens_per_second = tokens_per_iteration(scenario) / outlook.iteration_s;
   outlook.tokens = scenario.training.tokens;
@@ -204,6 +222,14 @@ fault::Outlook job_outlook(const Scenario& scenario, const LoadedJob& loaded,
   outlook.device_hour = entry.device_hour;
   outlook.notes = built.notes;
   return outlook;
+}
+
+fault::Estimate job_estimate(const Scenario& scenario, const LoadedJob& loaded,
+                             const training::Result& whole, const JobTimeOptions& options) {
+  const JobModel built = job_model(scenario, whole);
+  fault::Rates rates = rates_of(engine_of(scenario, loaded, whole, built));
+  const fault::Question question = question_of(built, scenario.job_time, options);
+  return fault::estimate(question.model, *fault::policy(question.policy), rates, question.effort);
 }
 
 }  // namespace sim::command

@@ -23,8 +23,12 @@ struct JobModel {
 // REQUIRES: the scenario has failures; `whole` is the result of its iterations.
 JobModel job_model(const scenario::Scenario& scenario, const training::Result& whole);
 
-// Throws fault::StateCannotRun.
+// Throws fault::StateCannotRun. REQUIRES: the scenario has failures.
 fault::Outlook job_outlook(const scenario::Scenario& scenario, const LoadedJob& loaded,
                            const training::Result& whole, const JobTimeOptions& options);
+
+// Without what would be better, so in less time. Throws fault::StateCannotRun. REQUIRES: as above.
+fault::Estimate job_estimate(const scenario::Scenario& scenario, const LoadedJob& loaded,
+                             const training::Result& whole, const JobTimeOptions& options);
 
 }  // namespace sim::command

@@ -20,20 +20,27 @@ void add_common(po::options_description& options) {
                         "override a field of the scenario, such as plan.tensor=4 (repeatable)");
 }
 
+std::vector<scenario::Override> read_overrides(const std::vector<std::string>& texts,
+                                               const std::string& option) {
+  std::vector<scenario::Override> overrides;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw UsageError{fmt::format("{} '{}' is not PATH=VALUE", option, text),
+                       fmt::format("write for example {} plan.tensor=4", option)};
+    }
+    overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return overrides;
+}
+
 Common read_common(const po::variables_map& values) {
   Common common;
   common.is_json = values["json"].as<bool>();
   common.is_quiet = values["quiet"].as<bool>();
   common.is_strict = values["strict"].as<bool>();
   if (!values.count("set")) return common;
-  for (const std::string& text : values["set"].as<std::vector<std::string>>()) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UsageError{fmt::format("--set '{}' is not PATH=VALUE", text),
-                       "write for example --set plan.tensor=4"};
-    }
-    common.overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
+  common.overrides = read_overrides(values["set"].as<std::vector<std::string>>(), "--set");
   return common;
 }
 

@@ -32,6 +32,9 @@ struct Common {
 // Adds --json, --quiet, --strict, --set, --help.
 void add_common(boost::program_options::options_description& options);
 Common read_common(const boost::program_options::variables_map& values);
+// Throws UsageError where a text is not PATH=VALUE.
+std::vector<scenario::Override> read_overrides(const std::vector<std::string>& texts,
+                                               const std::string& option);
 
 // Parses `arguments`; positional arguments go to `positional`, at least and at most so many.
 // Prints the help and returns nothing when asked for it.
@@ -62,6 +65,8 @@ int list_catalog(const std::vector<std::string>& arguments);
 int profile(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
 int study(const std::vector<std::string>& arguments);
+int compare_scenarios(const std::vector<std::string>& arguments);
+int write_report(const std::vector<std::string>& arguments);
 int calibrate(const std::vector<std::string>& arguments);
 int validate(const std::vector<std::string>& arguments);
 

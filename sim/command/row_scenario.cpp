@@ -33,14 +33,14 @@ std::optional<scenario::Scenario> row_scenario(const scenario::MeasuredRow& row,
   return read;
 }
 
-void print_assumed(const std::vector<const RowNotes*>& rows) {
+std::vector<std::string> all_assumed(const std::vector<const RowNotes*>& rows) {
   std::vector<std::string> all;
   for (const RowNotes* row : rows) {
     for (const std::string& assumed : row->assumed) {
       if (std::find(all.begin(), all.end(), assumed) == all.end()) all.push_back(assumed);
     }
   }
-  for (const std::string& assumed : all) fmt::print("  assumed where not stated: {}\n", assumed);
+  return all;
 }
 
 }  // namespace sim::command

@@ -1,6 +1,8 @@
 // From a measured run to the scenario that it is predicted by.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,12 +27,18 @@ std::optional<scenario::Scenario> row_scenario(const scenario::MeasuredRow& row,
 std::string first_error(const Diagnostics& diagnostics);
 
 // Each assumption once.
-void print_assumed(const std::vector<const RowNotes*>& rows);
+std::vector<std::string> all_assumed(const std::vector<const RowNotes*>& rows);
 template <class Prediction>
-void print_assumed(const std::vector<Prediction>& predictions) {
+std::vector<std::string> all_assumed(const std::vector<Prediction>& predictions) {
   std::vector<const RowNotes*> rows;
   for (const Prediction& p : predictions) rows.push_back(&p);
-  print_assumed(rows);
+  return all_assumed(rows);
+}
+template <class Prediction>
+void print_assumed(const std::vector<Prediction>& predictions) {
+  for (const std::string& assumed : all_assumed(predictions)) {
+    fmt::print("  assumed where not stated: {}\n", assumed);
+  }
 }
 
 }  // namespace sim::command

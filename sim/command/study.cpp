@@ -210,6 +210,9 @@ int run_study(const Options& options, analysis::StudyResult result) {
 }  // namespace
 
 int study(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front() == "compare") {
+    return compare_scenarios({arguments.begin() + 1, arguments.end()});
+  }
   po::options_description options("options");
   add_common(options);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -223,7 +226,7 @@ int study(const std::vector<std::string>& arguments) {
                         "with the same study and --out");
   options.add_options()("resume", po::bool_switch(), "go on from the logs of an earlier run");
   options.add_options()("restart", po::bool_switch(), "remove the logs of an earlier run first");
-  const auto values = parse({"maquette study STUDY [options]",
+  const auto values = parse({"maquette study STUDY [options] | compare A B [options]",
                              "Simulates every candidate of a study, and prints which are the best "
                              "and why others are out.",
                              "maquette study scenarios/studies/plans.yaml", "study"},

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <sstream>
 
+#include "analysis/json_writer.h"
+#include "analysis/measures.h"
+#include "analysis/validation.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
 #include "sim/command/validate_collectives.h"
@@ -17,23 +20,35 @@ namespace po = boost::program_options;
 
 namespace {
 
+constexpr double interval_share = 0.8;  // from the 10th to the 90th percentile
+
 struct Prediction : RowNotes {
-  double measured_s = 0, predicted_s = 0;
+  analysis::MeasuredRun run;
   bool fits = true;
-  double error() const { return predicted_s / measured_s - 1; }
 };
+
+// What plans must share for their order to mean something.
+std::string group_of(const scenario::MeasuredRow& row) {
+  std::string group;
+  for (const char* key : {"framework", "model", "params_b", "layers", "hidden", "ffn", "vocab",
+                          "seq_len", "gbs", "precision", "gpu", "num_gpus"}) {
+    group += row.text(key).value_or("") + "\t";
+  }
+  return group;
+}
 
 Prediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFile& file,
                    const Common& common, bool shows_scenarios) {
   Prediction prediction;
-  prediction.id = id_of(row);
+  prediction.id = prediction.run.id = id_of(row);
+  prediction.run.group = group_of(row);
   const auto time = row.number("iter_time_s");
   const auto derived = row.number("derived.iter_time_s");
   if (!time && !derived) {
     prediction.why_not = "the row has no measured iteration time";
     return prediction;
   }
-  prediction.measured_s = time ? *time : *derived;
+  prediction.run.measured_s = time ? *time : *derived;
   const auto read = row_scenario(row, file, common, shows_scenarios, prediction);
   if (!read) return prediction;
   Diagnostics diagnostics;
@@ -44,7 +59,11 @@ Prediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFil
   }
   const auto outcome = training::simulate(loaded->job);
   if (const auto* result = std::get_if<training::Result>(&outcome)) {
-    prediction.predicted_s = to_seconds(result->iteration_ps()).value();
+    prediction.run.predicted_s = to_seconds(result->iteration_ps()).value();
+    if (analysis::has_interval(*result)) {
+      prediction.run.p10_s = result->interval.p10_s;
+      prediction.run.p90_s = result->interval.p90_s;
+    }
     prediction.fits = result->fits;
   } else {
     prediction.why_not = "the simulated job cannot proceed";
@@ -52,57 +71,114 @@ Prediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFil
   return prediction;
 }
 
-struct Statistics {
-  int predicted = 0, skipped = 0;
-  double mean_absolute = 0, median_absolute = 0, bias = 0, worst = 0;
-  std::string worst_id;
+// All that is said of the predictions of a file.
+struct Judgement {
+  double factor = 1;
+  int calibrating = 0, skipped = 0;
+  analysis::ErrorStatistics errors;
+  analysis::RankingStatistics ranking;
+  analysis::Coverage coverage;
 };
 
-Statistics statistics(const std::vector<Prediction>& predictions) {
-  Statistics s;
-  std::vector<double> absolute;
-  for (const Prediction& p : predictions) {
-    if (!p.why_not.empty()) {
-      ++s.skipped;
+// Corrects the predictions by those whose ids `calibrating` lists, and judges the others. Returns
+// nothing after reporting an id that no predicted row has.
+std::optional<Judgement> judge(const std::string& file, const std::vector<std::string>& calibrating,
+                               std::vector<Prediction>& predictions, Diagnostics& diagnostics) {
+  for (const std::string& id : calibrating) {
+    const auto found =
+        std::find_if(predictions.begin(), predictions.end(),
+                     [&](const Prediction& p) { return p.id == id && p.why_not.empty(); });
+    if (found != predictions.end()) {
+      found->run.is_calibrating = true;
       continue;
     }
-    absolute.push_back(std::abs(p.error()));
-    s.bias += p.error();
-    if (std::abs(p.error()) > std::abs(s.worst)) {
-      s.worst = p.error();
-      s.worst_id = p.id;
+    std::vector<std::string> known;
+    for (const Prediction& p : predictions) {
+      if (p.why_not.empty()) known.push_back(p.id);
     }
+    const auto near = nearest(id, known);
+    diagnostics.error({file, 0, 0, 1}, fmt::format("no predicted row '{}' to calibrate with", id),
+                      "", near ? fmt::format("did you mean '{}'?", *near) : "");
   }
-  s.predicted = static_cast<int>(absolute.size());
-  if (absolute.empty()) return s;
-  s.bias /= s.predicted;
-  for (const double a : absolute) s.mean_absolute += a / s.predicted;
-  std::sort(absolute.begin(), absolute.end());
-  s.median_absolute = absolute[absolute.size() / 2];
-  return s;
+  if (diagnostics.has_errors()) return std::nullopt;
+  std::vector<analysis::MeasuredRun> runs;
+  Judgement judgement;
+  for (const Prediction& p : predictions) {
+    if (p.why_not.empty()) runs.push_back(p.run);
+    judgement.skipped += !p.why_not.empty();
+    judgement.calibrating += p.run.is_calibrating;
+  }
+  judgement.factor = analysis::calibrate(runs);
+  judgement.errors = analysis::error_statistics(runs);
+  judgement.ranking = analysis::ranking_statistics(runs);
+  judgement.coverage = analysis::coverage(runs);
+  auto corrected = runs.begin();
+  for (Prediction& p : predictions) {
+    if (p.why_not.empty()) p.run = *corrected++;
+  }
+  return judgement;
 }
 
 void print_json(const std::string& file, const std::vector<Prediction>& predictions,
-                const Statistics& s) {
-  fmt::print("{{\"file\": \"{}\", \"rows\": [", file);
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    const Prediction& p = predictions[i];
-    fmt::print("{}{{\"id\": \"{}\", \"measured_s\": {}, ", i == 0 ? "" : ", ", p.id, p.measured_s);
-    if (p.why_not.empty()) {
-      fmt::print("\"predicted_s\": {}, \"error\": {}}}", p.predicted_s, p.error());
-    } else {
-      fmt::print("\"predicted_s\": null, \"error\": null}}");
-    }
+                const Judgement& judgement) {
+  analysis::JsonWriter json;
+  json.open_object().member("file", file).key("rows").open_array();
+  for (const Prediction& p : predictions) {
+    json.open_object().member("id", p.id).member("measured_s", p.run.measured_s);
+    const bool is_predicted = p.why_not.empty();
+    const auto if_predicted = [&](double value) {
+      return is_predicted ? std::optional(value) : std::nullopt;
+    };
+    json.member("predicted_s", if_predicted(p.run.predicted_s));
+    json.member("error", if_predicted(is_predicted ? p.run.error() : 0));
+    json.member("p10_s", p.run.p10_s).member("p90_s", p.run.p90_s);
+    json.member("calibrating", p.run.is_calibrating).member("why_not", p.why_not);
+    json.member("assumed", p.assumed).close_object();
+  }
+  const auto& s = judgement.errors;
+  json.close_array().member("assumed", all_assumed(predictions));
+  json.member("predicted", s.runs).member("skipped", judgement.skipped);
+  json.member("calibrating", judgement.calibrating).member("factor", judgement.factor);
+  json.member("mean_absolute_percentage_error", 100 * s.mean_absolute);
+  json.member("median", 100 * s.median_absolute).member("bias", 100 * s.bias);
+  json.member("worst", 100 * s.worst).member("worst_id", s.worst_id);
+  const auto& ranking = judgement.ranking;
+  json.key("ranking").open_object().member("groups", ranking.groups);
+  json.member("kendall_tau", ranking.kendall_tau);
+  json.member("mean_regret", ranking.mean_regret).member("worst_regret", ranking.worst_regret);
+  json.close_object().key("interval_coverage").open_object();
+  json.member("runs", judgement.coverage.runs).member("inside", judgement.coverage.inside);
+  json.member("wanted", interval_share).close_object().close_object();
+  fmt::print("{}\n", json.take());
+}
+
+void print_totals(const Judgement& judgement) {
+  const auto& s = judgement.errors;
+  if (judgement.calibrating > 0) {
+    fmt::print("  all predictions times {:.4g}, from {} measured runs that are not judged\n",
+               judgement.factor, judgement.calibrating);
   }
   fmt::print(
-      "], \"predicted\": {}, \"skipped\": {}, \"mean_absolute_percentage_error\": {}, "
-      "\"median\": {}, \"bias\": {}, \"worst\": {}}}\n",
-      s.predicted, s.skipped, 100 * s.mean_absolute, 100 * s.median_absolute, 100 * s.bias,
-      100 * s.worst);
+      "  {} runs predicted, {} skipped: mean absolute error {:.1f} %, median {:.1f} %, bias "
+      "{:+.1f} %, worst {:+.1f} % ({})\n",
+      s.runs, judgement.skipped, 100 * s.mean_absolute, 100 * s.median_absolute, 100 * s.bias,
+      100 * s.worst, s.worst_id);
+  const auto& ranking = judgement.ranking;
+  if (ranking.kendall_tau) {
+    fmt::print(
+        "  order of plans of one job, {} jobs: Kendall's tau {:.2f}; the plan predicted fastest "
+        "takes {:.1f} % longer than the fastest, at worst {:.1f} %\n",
+        ranking.groups, *ranking.kendall_tau, 100 * ranking.mean_regret,
+        100 * ranking.worst_regret);
+  }
+  if (const auto share = judgement.coverage.share()) {
+    fmt::print("  {:.0f} % of {} runs within their interval, which is meant to hold {:.0f} %\n",
+               100 * *share, judgement.coverage.runs, 100 * interval_share);
+  }
 }
 
 void print_table(const std::string& title, const std::vector<Prediction>& predictions,
-                 const Statistics& s, bool is_brief) {
+                 const Judgement& judgement, bool is_brief) {
   fmt::print("{}\n", title);
   if (!is_brief) {
     fmt::print("  {:34} {:>12} {:>12} {:>8}\n", "run", "measured", "predicted", "error");
@@ -111,16 +187,20 @@ void print_table(const std::string& title, const std::vector<Prediction>& predic
         fmt::print("  {:34} skipped: {}\n", p.id, p.why_not);
         continue;
       }
-      fmt::print("  {:34} {:>10.4f} s {:>10.4f} s {:>+6.1f} %{}\n", p.id, p.measured_s,
-                 p.predicted_s, 100 * p.error(), p.fits ? "" : "  (predicted not to fit)");
+      fmt::print("  {:34} {:>10.4f} s {:>10.4f} s {:>+6.1f} %{}{}\n", p.id, p.run.measured_s,
+                 p.run.predicted_s, 100 * p.run.error(), p.fits ? "" : "  (predicted not to fit)",
+                 p.run.is_calibrating ? "  (calibrating)" : "");
     }
   }
   print_assumed(predictions);
-  fmt::print(
-      "  {} runs predicted, {} skipped: mean absolute error {:.1f} %, median {:.1f} %, bias "
-      "{:+.1f} %, worst {:+.1f} % ({})\n",
-      s.predicted, s.skipped, 100 * s.mean_absolute, 100 * s.median_absolute, 100 * s.bias,
-      100 * s.worst, s.worst_id);
+  print_totals(judgement);
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> result;
+  std::stringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) result.push_back(word);
+  return result;
 }
 
 }  // namespace
@@ -130,6 +210,10 @@ int validate(const std::vector<std::string>& arguments) {
   add_common(options);
   options.add_options()("match", po::value<std::string>()->default_value(""),
                         "only rows whose id contains this text");
+  options.add_options()("calibrate-with",
+                        po::value<std::string>()->default_value("")->value_name("IDS"),
+                        "scale all predictions by the one factor that brings these rows right (ids "
+                        "with commas between); they are not judged");
   options.add_options()("show-scenarios", po::bool_switch(), "print the scenario of every row");
   options.add_options()("memory", po::bool_switch(),
                         "peak memory and whether runs fit, instead of times");
@@ -169,11 +253,13 @@ int validate(const std::vector<std::string>& arguments) {
       if (row.text("id").value_or("").find(match) == std::string::npos) continue;
       predictions.push_back(predict(row, *file, common, shows_scenarios));
     }
-    const Statistics s = statistics(predictions);
+    const auto judgement =
+        judge(name, words((*values)["calibrate-with"].as<std::string>()), predictions, diagnostics);
+    if (report(diagnostics, common) || !judgement) return exit_wrong_input;
     if (common.is_json) {
-      print_json(name, predictions, s);
+      print_json(name, predictions, *judgement);
     } else {
-      print_table(title, predictions, s, (*values)["brief"].as<bool>());
+      print_table(title, predictions, *judgement, (*values)["brief"].as<bool>());
     }
   }
   return exit_fine;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/json_writer.h"
 #include "sim/plan/memory.h"
 
 namespace sim::command {
@@ -127,22 +128,23 @@ void print_memory(const std::string& title, const std::vector<MemoryPrediction>&
 
 void print_memory_json(const std::string& file, const std::vector<MemoryPrediction>& predictions) {
   const MemoryStatistics s = statistics(predictions);
-  fmt::print("{{\"file\": \"{}\", \"memory_rows\": [", file);
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    const MemoryPrediction& p = predictions[i];
+  analysis::JsonWriter json;
+  json.open_object().member("file", file).key("memory_rows").open_array();
+  for (const MemoryPrediction& p : predictions) {
     const bool is_known = p.why_not.empty();
-    fmt::print("{}{{\"id\": \"{}\", \"ran\": {}, \"fits\": {}, \"measured_bytes\": {}, ",
-               i == 0 ? "" : ", ", p.id, p.ran ? fmt::format("{}", *p.ran) : "null",
-               is_known ? fmt::format("{}", p.fits) : "null",
-               p.measured_b ? fmt::format("{:.0f}", *p.measured_b) : "null");
-    fmt::print("\"predicted_bytes\": {}}}",
-               is_known ? fmt::format("{:.0f}", p.predicted_b) : "null");
+    json.open_object().member("id", p.id).member("ran", p.ran);
+    json.member("fits", is_known ? std::optional(p.fits) : std::nullopt);
+    json.member("measured_bytes", p.measured_b);
+    json.member("predicted_bytes", is_known ? std::optional(p.predicted_b) : std::nullopt);
+    json.member("why_not", p.why_not).member("assumed", p.assumed).close_object();
   }
-  fmt::print(
-      "], \"ran\": {}, \"out_of_memory\": {}, \"false_alarms\": {}, \"misses\": {}, \"right\": {}, "
-      "\"peaks\": {}, \"mean_absolute_percentage_error\": {}, \"bias\": {}}}\n",
-      s.ran, s.failed, s.false_alarms, s.misses, s.right(), s.measured, 100 * s.mean_absolute,
-      100 * s.bias);
+  json.close_array().member("assumed", all_assumed(predictions));
+  json.member("ran", s.ran).member("out_of_memory", s.failed);
+  json.member("false_alarms", s.false_alarms).member("misses", s.misses);
+  json.member("right", s.right()).member("peaks", s.measured);
+  json.member("mean_absolute_percentage_error", 100 * s.mean_absolute);
+  json.member("bias", 100 * s.bias).close_object();
+  fmt::print("{}\n", json.take());
 }
 
 }  // namespace sim::command

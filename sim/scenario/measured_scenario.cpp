@@ -64,6 +64,12 @@ class Writer {
     result_.assumed.push_back(fmt::format("{} = {} ({})", key, otherwise, why));
     return otherwise;
   }
+  // Words, or what few rows lack: said only where the row does not.
+  std::string usual(const char* key, const std::string& otherwise) {
+    if (const auto value = row_.text(key)) return *value;
+    result_.assumed.push_back(fmt::format("{}: {}", key, otherwise));
+    return otherwise;
+  }
   std::string framework_of() const {
     return row_.text("framework").value_or(file_.framework.empty() ? file_.title : file_.framework);
   }
@@ -91,7 +97,7 @@ void Writer::cluster() {
   const auto host = look_up(gpu, hosts);
   if (!host) refuse(fmt::format("no host type is known for the device '{}'", gpu));
   const double devices = need("num_gpus");
-  const double per_host = row_.number("gpus_per_node").value_or(8);
+  const double per_host = assume("gpus_per_node", 8, "usual");
   const double count = std::ceil(devices / per_host);
   say("cluster:");
   say(fmt::format("  hosts: [{{name: h, count: {:.0f}, type: {}}}]", count, host.value_or("?")));
@@ -103,7 +109,9 @@ void Writer::cluster() {
 
 void Writer::dnn() {
   const double hidden = need("hidden"), heads = need("heads");
-  const double kv_heads = row_.number("kv_heads").value_or(heads);
+  const auto stated = row_.number("kv_heads");
+  if (!stated) result_.assumed.emplace_back("kv_heads: as many as heads");
+  const double kv_heads = stated.value_or(heads);
   const std::string model = lower(row_.text("model").value_or(""));
   const bool is_llama = model.find("llama") != std::string::npos || row_.number("kv_heads") ||
                         model.find("internlm") != std::string::npos || row_.text("moe") ||
@@ -172,7 +180,7 @@ void Writer::stack() {
 }
 
 void Writer::training() {
-  std::string precision = lower(row_.text("precision").value_or("bf16"));
+  std::string precision = lower(usual("precision", "bf16"));
   if (precision.find('8') != std::string::npos) refuse("8-bit training rows are not read yet");
   precision = precision.find("fp16") != std::string::npos ? "fp16" : "bf16";
   say(
@@ -185,7 +193,8 @@ void Writer::training() {
 // last.
 void Writer::pipeline() {
   const int stages = static_cast<int>(need("pp"));
-  const std::string schedule = lower(row_.text("schedule").value_or("1f1b"));
+  const bool is_plain = stages == 1 && !row_.text("schedule");
+  const std::string schedule = is_plain ? "1f1b" : lower(usual("schedule", "1f1b"));
   const auto& known = plan::all_schedules();
   const auto named = std::find_if(known.begin(), known.end(), [&](const auto& one) {
     return schedule == one.name && one.virtual_stages > 0;
@@ -195,7 +204,8 @@ void Writer::pipeline() {
   }
   const bool is_named = named != known.end() && schedule != "1f1b";
   const int virtual_stages =
-      is_named ? named->virtual_stages : static_cast<int>(row_.number("vp").value_or(1));
+      is_named ? named->virtual_stages
+               : static_cast<int>(stages == 1 ? 1 : assume("vp", 1, "one part a stage"));
   if (stages == 1) return;
   std::string text =
       fmt::format("  pipeline: {{stages: {}, schedule: {}, virtual_stages: {}", stages,
@@ -221,7 +231,9 @@ void Writer::sharding() {
   const bool is_stated = row_.number("zero") || !name.empty();
   const bool is_megatron_core = look_up(framework_of(), stacks) == "megatron-core";
   int zero = static_cast<int>(row_.number("zero").value_or(is_megatron_core && !is_stated ? 1 : 0));
-  if (!is_stated && zero == 1) result_.assumed.push_back("zero-1, a distributed optimizer");
+  if (!is_stated) {
+    result_.assumed.push_back(zero == 1 ? "zero-1, a distributed optimizer" : "sharding: none");
+  }
   if (name.find("fsdp") != std::string::npos || name.find("full_shard") != std::string::npos)
     zero = 3;
   const char* const words[] = {"none", "zero-1", "zero-2", "zero-3"};
@@ -232,14 +244,18 @@ void Writer::sharding() {
 void Writer::plan() {
   say("plan:");
   say(fmt::format("  tensor: {:.0f}", need("tp")));
-  if (row_.text("sp")) say(fmt::format("  sequence_parallel: {}", *row_.text("sp")));
-  say(fmt::format("  context: {:.0f}", row_.number("cp").value_or(1)));
+  if (row_.text("sp")) {
+    say(fmt::format("  sequence_parallel: {}", *row_.text("sp")));
+  } else if (row_.number("tp").value_or(1) > 1) {
+    result_.assumed.emplace_back("sp: sequence parallelism beside tensor parallelism");
+  }
+  say(fmt::format("  context: {:.0f}", assume("cp", 1, "no context parallelism")));
   if (const auto experts = row_.number("ep")) {
     say(fmt::format("  expert: {{degree: {:.0f}}}", *experts));
   }
   pipeline();
   sharding();
-  const std::string recompute = lower(row_.text("recompute").value_or("none"));
+  const std::string recompute = lower(usual("recompute", "none"));
   const bool is_full = recompute.find("full") != std::string::npos;
   const bool is_selective = recompute.find("selective") != std::string::npos;
   say(fmt::format("  recompute: {}", is_full ? "full" : is_selective ? "selective" : "none"));

@@ -7,6 +7,7 @@
 #include "sim/plan/schedule.h"
 #include "sim/scenario/document.h"
 #include "sim/scenario/encoding.h"
+#include "sim/scenario/json_text.h"
 #include "sim/scenario/study_axes.h"
 
 namespace sim::scenario {
@@ -127,6 +128,8 @@ Kind<double> bound_kind(Measure measure) {
       return scenario::measure(Dimension::power);
     case Measure::memory:
       return scenario::measure(Dimension::bytes);
+    case Measure::effective_time:
+      return scenario::measure(Dimension::percent);
     default:
       return scenario::measure(Dimension::count_text);
   }
@@ -160,7 +163,9 @@ Kind<Limit> limit_kind() {
 template <class T>
 Kind<std::vector<T>> one_or_more(Kind<T> item) {
   const Kind<std::vector<T>> several = list(item, 1);
-  return {[several] { return several.schema(); },
+  return {[item, several] {
+            return fmt::format(R"({{"anyOf":[{},{}]}})", item.schema(), several.schema());
+          },
           [item, several](Reader& reader, const Value& value,
                           const std::string& path) -> std::optional<std::vector<T>> {
             if (value.kind == Value::Kind::list) return several.read(reader, value, path);
@@ -243,7 +248,9 @@ Section<Study> study_table() {
       .optional("prices", prices_table().kind(), &Study::prices, "what machines and energy cost")
       .optional("search", search_table().kind(), &Study::search,
                 "plans that are tried on every candidate; the base's plan alone unless written")
-      .unsupported("failures", "failures are not part of studies");
+      .defaulted("failures", flag(), &Study::counts_failures, "false",
+                 "count the scenario's failures, checkpoints and recovery: rates are those of its "
+                 "effective training time");
   return table;
 }
 
@@ -277,6 +284,23 @@ void check_prices_are_there(Reader& reader, const Study& study) {
   for (const Limit& limit : study.constraints) require(limit.measure);
 }
 
+void check_failures(Reader& reader, const Study& study) {
+  const auto wants = [](Measure measure) { return measure == Measure::effective_time; };
+  const bool is_wanted = std::any_of(study.objectives.begin(), study.objectives.end(), wants) ||
+                         std::any_of(study.constraints.begin(), study.constraints.end(),
+                                     [&](const Limit& limit) { return wants(limit.measure); });
+  if (is_wanted && !study.counts_failures) {
+    reader.error("study.failures", reader.place("study"),
+                 fmt::format("{} without failures", traits(Measure::effective_time).key), "",
+                 "failures: true");
+  }
+  if (study.counts_failures && study.search) {
+    reader.error("study.search", reader.place("study.search"), "search beside failures",
+                 "plans are ranked by their iteration time alone",
+                 "search first, then count the failures of the plans found");
+  }
+}
+
 }  // namespace
 
 const std::vector<MeasureTraits>& all_measures() {
@@ -290,6 +314,8 @@ const std::vector<MeasureTraits>& all_measures() {
       {Measure::power, "power", "power", "W", false, false},
       {Measure::memory, "memory", "memory", "byte", false, false},
       {Measure::devices, "devices", "devices", "1", false, false},
+      {Measure::effective_time, "effective training time", "effective-training-time", "1", true,
+       false},
   };
   return all;
 }
@@ -299,6 +325,13 @@ const MeasureTraits& traits(Measure measure) {
     if (one.measure == measure) return one;
   }
   bug("a measure has no traits");
+}
+
+std::string study_schema() {
+  const std::string schema = file_table().schema();
+  const std::string head =
+      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Maquette study\",";
+  return json_indented(head + schema.substr(1));
 }
 
 std::optional<Study> read_study(const std::filesystem::path& file, Diagnostics& diagnostics) {
@@ -317,6 +350,7 @@ std::optional<Study> read_study(const std::filesystem::path& file, Diagnostics& 
   file_table().read(reader, *root, "", read);
   if (diagnostics.has_errors()) return std::nullopt;
   check_prices_are_there(reader, read.study);
+  check_failures(reader, read.study);
   read.study.file = file;
   if (read.study.name.empty()) read.study.name = file.stem().string();
   std::error_code status;

@@ -37,6 +37,7 @@ enum class Measure {
   power,
   memory,
   devices,
+  effective_time,
 };
 struct MeasureTraits {
   Measure measure;
@@ -88,10 +89,14 @@ struct Study {
   std::vector<Limit> constraints;
   std::optional<Prices> prices;
   std::optional<training::PlanSpace> search;  // plans that are tried on each candidate
+  bool counts_failures = false;               // of the scenario, with its checkpoints and recovery
 };
 
 // Returns nothing after reporting why.
 std::optional<Study> read_study(const std::filesystem::path& file, Diagnostics& diagnostics);
+
+// The format as a JSON Schema, with the defaults in it.
+std::string study_schema();
 
 // One point of the grid: what is set, in the order of the axes.
 struct Candidate {

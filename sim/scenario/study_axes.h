@@ -15,4 +15,7 @@ struct NumberText {
 };
 std::optional<NumberText> number_text(const std::string& text);
 
+// What a document writes at "plan.tensor"; null where it writes nothing.
+const Value* at_path(const Value& root, const std::string& path);
+
 }  // namespace sim::scenario

@@ -7,9 +7,7 @@
 #include "sim/scenario/study_axes.h"
 
 namespace sim::scenario {
-namespace {
 
-// What the base scenario writes at a path; null where it writes nothing.
 const Value* at_path(const Value& root, const std::string& path) {
   if (path.empty()) return &root;
   const std::size_t dot = std::min(path.find('.'), path.size());
@@ -26,6 +24,8 @@ const Value* at_path(const Value& root, const std::string& path) {
   const Value* inner = root.find(key);
   return inner ? at_path(*inner, rest) : nullptr;
 }
+
+namespace {
 
 class Walker {
  public:

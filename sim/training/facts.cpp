@@ -59,7 +59,7 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
     result.interval.p10_s = result.interval.p90_s = total * 1e-12;
     return;
   }
-  const char* families[] = {"gemm", "attention", "memory"};
+  auto& families = result.interval.families;  // the first three are those of the operators
   double variance = 0;
   for (std::size_t f = 0; f < 3; ++f) {
     // Waiting for other stages' operators scales with them, so a bubble counts like computing.
@@ -67,13 +67,17 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
         static_cast<double>(result.time[static_cast<std::size_t>(Category::bubble)]);
     const double busy = std::max(total - bubble, 1.0);
     const double share = static_cast<double>(lane->family[f]) / busy;
-    variance += std::pow(share * profile.level_error(families[f]), 2);
+    families[f] = share * profile.level_error(name(static_cast<ErrorFamily>(f)));
+    variance += std::pow(families[f], 2);
   }
   double exposed = 0;
   for (int c = static_cast<int>(Category::exposed_tensor); c < category_count; ++c) {
     exposed += static_cast<double>(result.time[static_cast<std::size_t>(c)]);
   }
-  variance += std::pow(exposed / total * profile.level_error("collective"), 2);
+  double& collective = families[static_cast<std::size_t>(ErrorFamily::collective)];
+  collective = exposed / total * profile.level_error(name(ErrorFamily::collective));
+  variance += std::pow(collective, 2);
+  result.interval.device_type = job.cluster->device(result.time_rank).device_type;
   result.interval.model = std::sqrt(variance);
   result.interval.jitter = repeat_spread;
   const double spread = normal_p90 * std::sqrt(variance + repeat_spread * repeat_spread);
@@ -82,6 +86,11 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
 }
 
 }  // namespace
+
+const char* name(ErrorFamily family) {
+  constexpr const char* names[error_family_count] = {"gemm", "attention", "memory", "collective"};
+  return names[static_cast<std::size_t>(family)];
+}
 
 void fill_facts(const Job& job, const JobSystem& system, Result& result) {
   for (const auto& [type, profile] : job.profiles) {

@@ -83,8 +83,18 @@ struct Pipelining {
   int weight_versions = 1;  // held at once
 };
 
+// Families of operators whose timing models err together: by one level each.
+enum class ErrorFamily { gemm, attention, memory, collective };
+inline constexpr int error_family_count = 4;
+const char* name(ErrorFamily family);
+
 struct Interval {
-  double p10_s = 0, p90_s = 0, model = 0, jitter = 0;
+  double p10_s = 0, p90_s = 0;
+  double model = 0, jitter = 0;  // one sigma, relative
+  // What `model` consists of: one sigma of each family of one device type. Two runs on devices of
+  // that type share the errors. Empty: nothing but repeats is uncertain.
+  std::string device_type = {};
+  std::array<double, error_family_count> families{};  // [ErrorFamily]
 };
 
 // More ranks would be simulated one by one than Job::ranks_max.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/scenario/document.h"
+#include "sim/scenario/study.h"
 #include "sim/scenario/tables.h"
 #include "tests/sim/scenario/reading.h"
 
@@ -15,9 +16,9 @@ using namespace sim::scenario;
 namespace {
 
 // JSON is YAML, so our own parser reads the schema.
-Value schema() {
+Value schema(const std::string& text = json_schema()) {
   Diagnostics diagnostics;
-  const auto value = parse_document("schema", json_schema(), diagnostics);
+  const auto value = parse_document("schema", text, diagnostics);
   INFO(diagnostics.text());
   REQUIRE(value);
   return *value;
@@ -126,11 +127,20 @@ bool accepts(const Value& rule, const Value& value) {
   return accepts_object(rule, value) && accepts_text(rule, value);
 }
 
-bool accepts(const std::string& text) {
-  static const Value rule = schema();
+bool accepts_text(const Value& rule, const std::string& text) {
   Diagnostics diagnostics;
   const auto value = parse_document("f", text, diagnostics);
   return value && accepts(rule, *value);
+}
+
+bool accepts(const std::string& text) {
+  static const Value rule = schema();
+  return accepts_text(rule, text);
+}
+
+bool study_accepts(const std::string& text) {
+  static const Value rule = schema(study_schema());
+  return accepts_text(rule, text);
 }
 
 // Calls `see` with every schema inside of a schema that describes a property.
@@ -213,4 +223,34 @@ TEST_CASE("schema: every section is there, and says what it is") {
            path.find("peak") != std::string::npos));
   });
   CHECK(described > 150);
+}
+
+TEST_CASE("schema of studies: accepts those of the repository, refuses what is plainly wrong") {
+  enter_repository();
+  int studies = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("scenarios/studies")) {
+    const std::string text = file_text(entry.path());
+    if (text.find("\nstudy:") == std::string::npos) continue;
+    CAPTURE(entry.path().string());
+    ++studies;
+    CHECK(study_accepts(text));
+  }
+  CHECK(studies >= 6);
+  const std::string head = "maquette: 1\nstudy: {base: x.yaml, objective: ";
+  CHECK(study_accepts(head + "memory}"));
+  CHECK(study_accepts(head + "[memory, power], failures: true}"));
+  CHECK_FALSE(study_accepts(head + "memories}"));
+  CHECK_FALSE(study_accepts(head + "[]}"));
+  CHECK_FALSE(study_accepts(head + "memory, failures: perhaps}"));
+  CHECK_FALSE(study_accepts(head + "memory, filter: []}"));
+  CHECK_FALSE(study_accepts("maquette: 1\nstudy: {objective: memory}"));
+}
+
+TEST_CASE("schema of studies: every default is accepted, every property says what it is") {
+  each_property(schema(study_schema()), "", [&](const std::string& path, const Value& rule) {
+    CAPTURE(path);
+    const Value* value = rule.find("default");
+    if (value != nullptr) CHECK(accepts(rule, *value));
+    CHECK(rule.find("description") != nullptr);
+  });
 }

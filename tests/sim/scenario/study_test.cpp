@@ -129,3 +129,12 @@ TEST_CASE("study: what is wrong is said") {
   CHECK(errors("  prices: {hosts: [{type: h, rent: 5 USD, source: s}]}\n") ==
         "'5 USD' for study.prices.hosts.0.rent is not a price with its unit (USD/h, USD/d)\n");
 }
+
+TEST_CASE("study: failures are counted where they can be") {
+  const std::string effective =
+      "  constraints: [{quantity: effective-training-time, least: 90 %}]\n";
+  CHECK(read(effective).errors == "effective-training-time without failures | failures: true\n");
+  CHECK(read(effective + "  failures: true\n").errors.empty());
+  CHECK(read("  failures: true\n  search: {}\n").errors ==
+        "search beside failures | search first, then count the failures of the plans found\n");
+}
