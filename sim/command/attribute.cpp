@@ -5,6 +5,7 @@
 
 #include "analysis/json_writer.h"
 #include "sim/base/units.h"
+#include "sim/command/attribute_timeline.h"
 #include "sim/command/attribution.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
@@ -60,14 +61,17 @@ std::string to_json(const Attribution& attribution) {
 int attribute(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   add_common(options);
-  const auto values = parse({"maquette attribute SCENARIO [options]",
+  const auto values = parse({"maquette attribute SCENARIO|TIMELINE [options]",
                              "Runs a scenario with stragglers again with each of them healed, and "
-                             "prints how much of the slowdown that saves.",
+                             "prints how much of the slowdown that saves. Of a recorded timeline "
+                             "(trace events, .json or .json.gz) it replays the operations with "
+                             "parts of them healed.",
                              "maquette attribute scenarios/stragglers.yaml", "scenario"},
                             options, arguments);
   if (!values) return exit_fine;
   const Common common = read_common(*values);
   const std::filesystem::path file = (*values)["scenario"].as<std::vector<std::string>>().front();
+  if (is_timeline(file)) return attribute_timeline(file, common);
   Diagnostics diagnostics;
   const auto scenario = scenario::read_scenario(file, common.overrides, catalog(), diagnostics);
   if (scenario && scenario->stragglers.empty()) {
