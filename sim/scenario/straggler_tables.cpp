@@ -1,6 +1,7 @@
 // The format of stragglers: what is slow, how slow, and when.
 #include <algorithm>
 
+#include "sim/scenario/encoding.h"
 #include "sim/scenario/straggler_trace.h"
 #include "sim/scenario/tables.h"
 
