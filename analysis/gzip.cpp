@@ -39,4 +39,25 @@ std::string gzip(std::string_view text) {
   return result;
 }
 
+std::optional<std::string> gunzip(std::string_view bytes, std::size_t bytes_max) {
+  if (bytes.size() > std::size_t{1} << 30) return std::nullopt;  // zlib counts in 32 bits
+  z_stream stream{};
+  constexpr int window_bits = 15 + 16;
+  sim::invariant(inflateInit2(&stream, window_bits) == Z_OK, "zlib starts");
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string result;
+  std::string buffer(std::size_t{1} << 16, '\0');
+  int state = Z_OK;
+  while (state == Z_OK && result.size() <= bytes_max) {
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_out = static_cast<uInt>(buffer.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    result.append(buffer, 0, buffer.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (state != Z_STREAM_END || result.size() > bytes_max) return std::nullopt;
+  return result;
+}
+
 }  // namespace analysis

@@ -24,6 +24,13 @@ void add_iterations(JsonWriter& json, const Result& result) {
   for (const std::int64_t iteration : result.iterations_ps) json.seconds(iteration);
   json.close_array();
   json.key("iteration_time_s").seconds(result.iteration_ps());
+  json.key("iteration_percentiles").open_object();
+  if (!result.iterations_ps.empty()) {
+    json.key("p50_s").seconds(iteration_percentile(result, 0.50));
+    json.key("p95_s").seconds(iteration_percentile(result, 0.95));
+    json.key("p99_s").seconds(iteration_percentile(result, 0.99));
+  }
+  json.close_object();
   const auto& interval = result.interval;
   const auto known = [&](double number) {
     return has_interval(result) ? std::optional<double>(number) : std::nullopt;

@@ -1,6 +1,10 @@
 // Rates, utilization, the fullest rank.
 #include "analysis/measures.h"
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "sim/base/fixed.h"
 
 namespace analysis {
@@ -38,6 +42,15 @@ std::optional<double> utilization(double flops, const Result& result) {
 }
 
 bool has_interval(const Result& result) { return result.interval.p90_s > 0; }
+
+std::int64_t iteration_percentile(const Result& result, double share) {
+  std::vector<std::int64_t> times = result.iterations_ps;
+  std::sort(times.begin(), times.end());
+  // 0.95 * 20 is 19, and a little more in binary.
+  constexpr double rounding = 1e-9;
+  const double place = std::ceil(share * static_cast<double>(times.size()) - rounding);
+  return times.at(static_cast<std::size_t>(std::max(place, 1.0)) - 1);
+}
 
 const StageMemory* fullest_stage(const Result& result) {
   const StageMemory* fullest = nullptr;

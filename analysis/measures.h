@@ -16,6 +16,11 @@ std::optional<double> utilization(double flops, const sim::training::Result& res
 // Whether anything is known of how far the iteration time may be off.
 bool has_interval(const sim::training::Result& result);
 
+// The iteration time that a share of the iterations do not exceed: the shortest of them for which
+// that is so, in picoseconds. Worked: of 4, 1, 3 and 2 s half do not exceed 2 s, and 95 % 4 s.
+// REQUIRES: there are iterations, 0 < share <= 1.
+std::int64_t iteration_percentile(const sim::training::Result& result, double share);
+
 // The stage whose ranks fill most of their device's memory; the first of several. Null without
 // stages.
 const sim::training::StageMemory* fullest_stage(const sim::training::Result& result);

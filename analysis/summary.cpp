@@ -26,6 +26,7 @@ using sim::training::StageMemory;
 namespace {
 
 constexpr std::size_t links_shown = 5, texts_shown = 5, operations_shown = 20, iterations_shown = 6;
+constexpr std::size_t percentiles_from = 5;  // iterations; of fewer they say little
 
 bool is_ideal(const Result& result) {
   return std::all_of(
@@ -63,7 +64,14 @@ std::string all_iterations(const Result& result) {
     text += (i > 0 ? ", " : "") + to_text(sim::to_seconds(times[i]));
   }
   if (times.size() > iterations_shown) text += ", ...";
-  return line("all iterations", text + "; the last one counts");
+  text = line("all iterations", text + "; the last one counts");
+  if (times.size() < percentiles_from) return text;
+  const auto percentile = [&](double share) {
+    return to_text(sim::to_seconds(iteration_percentile(result, share)));
+  };
+  return text +
+         line("percentiles", fmt::format("p50 {}, p95 {}, p99 {} of {} iterations", percentile(0.5),
+                                         percentile(0.95), percentile(0.99), times.size()));
 }
 
 // A steady iteration is the time between two, and hides that a stage's own begins before the one

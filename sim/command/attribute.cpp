@@ -5,8 +5,10 @@
 
 #include "analysis/json_writer.h"
 #include "sim/base/units.h"
+#include "sim/command/attribute_timeline.h"
 #include "sim/command/attribution.h"
 #include "sim/command/heal_lengths.h"
+#include "sim/command/heat_map.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
 #include "sim/command/refusals.h"
@@ -37,7 +39,7 @@ void print_text(const Attribution& attribution) {
   table("healed together", attribution.kinds);
 }
 
-std::string to_json(const Attribution& attribution) {
+std::string to_json(const Attribution& attribution, const std::optional<HeatMap>& map) {
   analysis::JsonWriter json;
   json.open_object();
   json.key("iteration_time_s").seconds(attribution.iteration_ps);
@@ -53,6 +55,14 @@ std::string to_json(const Attribution& attribution) {
     }
     json.close_array();
   }
+  json.key("by_rank_and_stage").open_array();
+  if (map) {
+    for (const auto& [cell, slowdown] : map->slowdown) {
+      json.open_object().member("data_rank", cell.first).member("stage", cell.second);
+      json.member("slowdown_alone", slowdown).close_object();
+    }
+  }
+  json.close_array();
   return json.close_object().take();
 }
 
@@ -61,14 +71,17 @@ std::string to_json(const Attribution& attribution) {
 int attribute(const std::vector<std::string>& arguments) {
   po::options_description options("options");
   add_common(options);
-  const auto values = parse({"maquette attribute SCENARIO [options]",
+  const auto values = parse({"maquette attribute SCENARIO|TIMELINE [options]",
                              "Runs a scenario with stragglers again with each of them healed, and "
-                             "prints how much of the slowdown that saves.",
+                             "prints how much of the slowdown that saves. Of a recorded timeline "
+                             "(trace events, .json or .json.gz) it replays the operations with "
+                             "parts of them healed.",
                              "maquette attribute scenarios/stragglers.yaml", "scenario"},
                             options, arguments);
   if (!values) return exit_fine;
   const Common common = read_common(*values);
   const std::filesystem::path file = (*values)["scenario"].as<std::vector<std::string>>().front();
+  if (is_timeline(file)) return attribute_timeline(file, common);
   Diagnostics diagnostics;
   const auto scenario = scenario::read_scenario(file, common.overrides, catalog(), diagnostics);
   if (scenario && scenario->stragglers.empty() && !do_lengths_vary(*scenario)) {
@@ -84,10 +97,12 @@ int attribute(const std::vector<std::string>& arguments) {
     return too_large(*large, scenario->place("plan"), common);
   }
   const auto& answer = std::get<Attribution>(outcome);
+  const auto map = heat_map(loaded->job, answer.ideal_ps);
   if (common.is_json) {
-    fmt::print("{}\n", to_json(answer));
+    fmt::print("{}\n", to_json(answer, map));
   } else {
     print_text(answer);
+    if (map) fmt::print("\n{}", heat_map_text(*map));
   }
   return exit_fine;
 }

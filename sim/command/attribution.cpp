@@ -15,7 +15,23 @@ namespace {
 
 using scenario::Straggler;
 
-bool is_slow(const Straggler& s) { return s.compute || s.memory || s.link || s.slowdown; }
+bool is_slow(const Straggler& s) { return s.compute || s.memory || s.link || s.host || s.slowdown; }
+
+std::string course_label(const Straggler& s) {
+  using scenario::StragglerTrace;
+  std::string text;
+  if (const auto* p = std::get_if<Straggler::Periodic>(&s.course)) {
+    text = fmt::format(", every {} for {}", to_text(p->every), to_text(p->lasts));
+  } else if (const auto* ramp = std::get_if<Straggler::Ramp>(&s.course)) {
+    text = fmt::format(", over {}", to_text(ramp->over));
+  } else if (const auto* random = std::get_if<Straggler::Random>(&s.course)) {
+    text = fmt::format(", on {} off {}", to_text(random->on), to_text(random->off));
+  } else if (const auto* trace = std::get_if<StragglerTrace>(&s.course)) {
+    text = ", " + trace->file;
+  }
+  if (s.drawn) text += ", drawn";
+  return text;
+}
 
 std::string label(const Straggler& s) {
   std::string text = s.rank ? fmt::format("rank {}", *s.rank) : s.part;
@@ -25,14 +41,14 @@ std::string label(const Straggler& s) {
     between = ", ";
   };
   const std::pair<const char*, const std::optional<double>*> shares[] = {
-      {"compute", &s.compute}, {"memory", &s.memory}, {"link", &s.link}};
+      {"compute", &s.compute}, {"memory", &s.memory}, {"link", &s.link}, {"host", &s.host}};
   for (const auto& [name, share] : shares) {
     if (*share) add(fmt::format("{} {:g} %", name, **share * 100));
   }
   if (s.slowdown) add(fmt::format("slowdown {:g}", *s.slowdown));
   if (s.from.value() > 0) add("from " + to_text(s.from));
   if (s.to) add("to " + to_text(*s.to));
-  return text;
+  return text + course_label(s);
 }
 
 struct Kind {
@@ -42,6 +58,7 @@ struct Kind {
 constexpr Kind kinds[] = {{"all that is slow in compute", &Straggler::compute},
                           {"all that is slow in memory", &Straggler::memory},
                           {"all that is slow in links", &Straggler::link},
+                          {"all hosts that are slow", &Straggler::host},
                           {"all devices that are slow", &Straggler::slowdown}};
 
 class Healer {

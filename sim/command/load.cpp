@@ -6,12 +6,12 @@
 #include <map>
 #include <mutex>
 
+#include "sim/command/disturbances.h"
 #include "sim/command/options.h"
 
 namespace sim::command {
 
 namespace profiles = calibrate::profile;
-using training::Disturbance;
 
 namespace {
 
@@ -58,42 +58,6 @@ std::shared_ptr<const profiles::Profile> profile_of(const profiles::DeviceType& 
   }
 }
 
-void add_disturbances(const scenario::Straggler& straggler, const topology::Cluster& cluster,
-                      std::vector<Disturbance>& disturbances, Diagnostics& diagnostics) {
-  const auto add = [&](Disturbance::Kind kind, std::int32_t index, double factor) {
-    disturbances.push_back({kind, index, factor, straggler.from, straggler.to});
-  };
-  std::vector<topology::DeviceIndex> devices;
-  std::vector<topology::LinkIndex> links;
-  if (straggler.rank) {
-    if (*straggler.rank >= 0 && *straggler.rank < cluster.device_count()) {
-      devices.push_back(*straggler.rank);
-    }
-  } else {
-    devices = cluster.devices_of_part(straggler.part);
-    links = cluster.links_of_part(straggler.part);
-  }
-  if (devices.empty() && links.empty()) {
-    diagnostics.error(straggler.place,
-                      straggler.rank ? fmt::format("no rank {}", *straggler.rank)
-                                     : fmt::format("no part '{}' in the cluster", straggler.part),
-                      fmt::format("the cluster has {} devices", cluster.device_count()),
-                      "parts are named like h0.gpu1, h[0..3].nic2, leaf3");
-    return;
-  }
-  for (const topology::DeviceIndex device : devices) {
-    if (straggler.compute) add(Disturbance::Kind::compute, device, *straggler.compute);
-    if (straggler.memory) add(Disturbance::Kind::memory, device, *straggler.memory);
-    if (straggler.slowdown) {
-      add(Disturbance::Kind::compute, device, 1 / *straggler.slowdown);
-      add(Disturbance::Kind::memory, device, 1 / *straggler.slowdown);
-    }
-  }
-  for (const topology::LinkIndex link : links) {
-    if (straggler.link) add(Disturbance::Kind::link, link, *straggler.link);
-  }
-}
-
 }  // namespace
 
 std::optional<LoadedJob> load(const scenario::Scenario& scenario, Diagnostics& diagnostics) {
@@ -114,9 +78,7 @@ std::optional<LoadedJob> load(const scenario::Scenario& scenario, Diagnostics& d
   for (const auto& [name, device] : scenario.device_types) {
     job.profiles[name] = profile_of(device, scenario.place("cluster"), diagnostics);
   }
-  for (const scenario::Straggler& straggler : scenario.stragglers) {
-    add_disturbances(straggler, *loaded.cluster, job.disturbances, diagnostics);
-  }
+  job.disturbances = disturbances(scenario, *loaded.cluster, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return loaded;
 }

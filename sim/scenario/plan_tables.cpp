@@ -1,4 +1,4 @@
-// The format of training, plan, placement, stragglers and run.
+// The format of training, plan, placement and run.
 #include <numeric>
 #include <set>
 
@@ -129,34 +129,6 @@ Section<plan::Routing> routing_table() {
         }
       });
   return table;
-}
-
-void check_straggler(Reader& reader, const Value& section, const std::string& path,
-                     Straggler& straggler) {
-  const bool has_part = section.find("part") != nullptr;
-  const auto fail = [&](const std::string& message, const std::string& hint) {
-    reader.error(path, section.place(), message, "", hint);
-  };
-  if (has_part == straggler.rank.has_value()) {
-    fail(fmt::format("{} in {}", has_part ? "both part and rank" : "neither part nor rank", path),
-         "write a part, such as h0.gpu1, or a rank");
-  }
-  if (!straggler.compute && !straggler.memory && !straggler.link && !straggler.slowdown) {
-    fail(fmt::format("nothing is slow in {}", path),
-         "write compute, memory or link as a share of normal, such as 77 %");
-  }
-  if (straggler.slowdown && has_part) {
-    fail(fmt::format("slowdown of a part in {}", path), "write compute and memory, or a rank");
-  }
-  if (straggler.rank && straggler.link) {
-    fail(fmt::format("link of a rank in {}", path), "write the part, such as h0.nic1");
-  }
-  if (straggler.to && *straggler.to <= straggler.from) {
-    reader.error(path, reader.place(joined_path(path, "to")),
-                 fmt::format("{} ends at {}, not after it begins at {}", path,
-                             to_text(*straggler.to), to_text(straggler.from)));
-  }
-  straggler.place = section.place();
 }
 
 }  // namespace
@@ -298,23 +270,6 @@ Section<Scenario> run_table() {
           "device_hour", measure(sim::Dimension::money),
           [](Scenario& scenario, double price) { scenario.job_time.device_hour = price; },
           "price of a device for an hour, spares too; with failures");
-  return table;
-}
-
-Section<Straggler> straggler_table() {
-  Section<Straggler> table("a part that is slower than normal");
-  table.optional("part", text(), &Straggler::part, "such as h0.gpu1 or h[0..3].nic2")
-      .optional("rank", small_count(0, 100'000'000), &Straggler::rank,
-                "the device that holds this rank")
-      .optional("compute", share(Zero::refused), &Straggler::compute, "of normal")
-      .optional("memory", share(Zero::refused), &Straggler::memory, "of normal")
-      .optional("link", share(Zero::refused), &Straggler::link, "of normal")
-      .optional("slowdown", number(1, 1000), &Straggler::slowdown,
-                "compute and memory of a rank are slower by this factor")
-      .defaulted("from", duration(), &Straggler::from, "0 s", "when it begins")
-      .optional("to", duration(), &Straggler::to, "when it ends; never unless written")
-      .unsupported("host")
-      .check(check_straggler);
   return table;
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -13,39 +12,13 @@
 
 #include "calibrate/profile/names.h"
 #include "sim/base/units.h"
+#include "sim/scenario/csv_line.h"
 #include "sim/scenario/document.h"
 
 namespace sim::scenario {
 namespace {
 
 namespace profile = calibrate::profile;
-
-struct Field {
-  std::string text;
-  int column = 1;
-};
-
-std::vector<Field> fields_of(const std::string& line) {
-  std::vector<Field> fields;
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find(',', at), line.size());
-    const std::size_t first = std::min(line.find_first_not_of(" \t\r", at), end);
-    std::size_t last = end;
-    while (last > first &&
-           (line[last - 1] == ' ' || line[last - 1] == '\t' || line[last - 1] == '\r'))
-      --last;
-    fields.push_back({line.substr(first, last - first), static_cast<int>(first) + 1});
-    at = end + 1;
-  }
-  return fields;
-}
-
-std::optional<double> number_of(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
-}
 
 std::vector<std::string> factors_of(const std::string& text) {
   std::vector<std::string> factors(1);
@@ -72,14 +45,14 @@ class TableReader {
   profile::Measurement read(const std::string& text);
 
  private:
-  Place place(const Field& field) const {
+  Place place(const CsvField& field) const {
     return {file_, number_, field.column, std::max(1, static_cast<int>(field.text.size()))};
   }
-  bool header(const std::vector<Field>& fields);
-  void row(const std::vector<Field>& fields);
-  std::optional<profile::MeasuredCase> case_of(const Field& op, const Field& shape);
-  std::optional<std::vector<double>> sizes(const Field& shape, std::size_t count);
-  std::optional<double> bytes(const Field& shape, const std::string& text);
+  bool header(const std::vector<CsvField>& fields);
+  void row(const std::vector<CsvField>& fields);
+  std::optional<profile::MeasuredCase> case_of(const CsvField& op, const CsvField& shape);
+  std::optional<std::vector<double>> sizes(const CsvField& shape, std::size_t count);
+  std::optional<double> bytes(const CsvField& shape, const std::string& text);
 
   std::string file_;
   Diagnostics& diagnostics_;
@@ -90,7 +63,7 @@ class TableReader {
   std::map<std::string, std::size_t> index_;  // of a case
 };
 
-bool TableReader::header(const std::vector<Field>& fields) {
+bool TableReader::header(const std::vector<CsvField>& fields) {
   const std::map<std::string, double> units{
       {"time [s]", 1}, {"time [ms]", 1e-3}, {"time [us]", 1e-6}, {"time [ns]", 1e-9}};
   bool has_op = false, has_shape = false;
@@ -116,7 +89,7 @@ bool TableReader::header(const std::vector<Field>& fields) {
   return false;
 }
 
-std::optional<double> TableReader::bytes(const Field& shape, const std::string& text) {
+std::optional<double> TableReader::bytes(const CsvField& shape, const std::string& text) {
   const auto parsed = parse_value(text, Dimension::bytes);
   if (const auto* value = std::get_if<double>(&parsed); value != nullptr && *value > 0)
     return *value;
@@ -127,10 +100,10 @@ std::optional<double> TableReader::bytes(const Field& shape, const std::string& 
   return std::nullopt;
 }
 
-std::optional<std::vector<double>> TableReader::sizes(const Field& shape, std::size_t count) {
+std::optional<std::vector<double>> TableReader::sizes(const CsvField& shape, std::size_t count) {
   std::vector<double> all;
   for (const std::string& factor : factors_of(shape.text)) {
-    const auto value = number_of(factor);
+    const auto value = csv_number(factor);
     if (value && *value >= 1 && *value == std::floor(*value)) all.push_back(*value);
   }
   if (all.size() == count && factors_of(shape.text).size() == count) return all;
@@ -139,7 +112,8 @@ std::optional<std::vector<double>> TableReader::sizes(const Field& shape, std::s
   return std::nullopt;
 }
 
-std::optional<profile::MeasuredCase> TableReader::case_of(const Field& op, const Field& shape) {
+std::optional<profile::MeasuredCase> TableReader::case_of(const CsvField& op,
+                                                          const CsvField& shape) {
   if (op.text.starts_with("gemm ")) {
     const std::string operation = op.text.substr(5);
     const std::size_t blank = operation.find(' ');
@@ -162,7 +136,7 @@ std::optional<profile::MeasuredCase> TableReader::case_of(const Field& op, const
   }
   if (profile::collective_kind_of(op.text)) {
     const std::vector<std::string> parts = factors_of(shape.text);
-    const auto ranks = number_of(parts.front());
+    const auto ranks = csv_number(parts.front());
     if (parts.size() != 2 || !ranks || *ranks < 2 || *ranks != std::floor(*ranks)) {
       diagnostics_.error(place(shape), fmt::format("'{}' is no ranks x bytes", shape.text),
                          "at least two ranks", "write 8 x 64 MiB");
@@ -178,7 +152,7 @@ std::optional<profile::MeasuredCase> TableReader::case_of(const Field& op, const
   return std::nullopt;
 }
 
-void TableReader::row(const std::vector<Field>& fields) {
+void TableReader::row(const std::vector<CsvField>& fields) {
   if (fields.size() < needed_) {
     diagnostics_.error({file_, number_, 1},
                        fmt::format("{} values, {} are needed", fields.size(), needed_),
@@ -186,7 +160,7 @@ void TableReader::row(const std::vector<Field>& fields) {
     return;
   }
   auto one = case_of(fields[op_], fields[shape_]);
-  const auto time = number_of(fields[time_].text);
+  const auto time = csv_number(fields[time_].text);
   if (!time || *time <= 0) {
     diagnostics_.error(place(fields[time_]), fmt::format("'{}' is no time", fields[time_].text),
                        "a number above 0 is needed", "take the row out, or repeat the test");
@@ -204,7 +178,7 @@ profile::Measurement TableReader::read(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     ++number_;
     if (line.empty() || line.front() == '#') continue;
-    const std::vector<Field> fields = fields_of(line);
+    const std::vector<CsvField> fields = csv_fields(line);
     if (has_header) {
       row(fields);
     } else if (!header(fields)) {
@@ -225,9 +199,9 @@ bool is_sample_table(const std::filesystem::path& file) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line.front() == '#') continue;
-    const std::vector<Field> fields = fields_of(line);
+    const std::vector<CsvField> fields = csv_fields(line);
     return std::any_of(fields.begin(), fields.end(),
-                       [](const Field& field) { return field.text == "shape"; });
+                       [](const CsvField& field) { return field.text == "shape"; });
   }
   return false;
 }

@@ -16,6 +16,7 @@
 #include "sim/dnn/transformer.h"
 #include "sim/plan/plan.h"
 #include "sim/scenario/job_time.h"
+#include "sim/scenario/straggler.h"
 #include "sim/training/job.h"
 #include "topology/description.h"
 
@@ -35,16 +36,6 @@ struct Run {
   using Fidelity = training::Fidelity;
   Fidelity fidelity = Fidelity::segments;
   training::Jitter jitter;
-};
-
-struct Straggler {
-  std::string part;  // "h0.gpu1", "h[0..3].nic2"; or
-  std::optional<int> rank;
-  std::optional<double> compute, memory, link;  // of normal: 0.77
-  std::optional<double> slowdown;               // with rank
-  Seconds from;
-  std::optional<Seconds> to;  // none: until the end
-  Place place;
 };
 
 // What a worked scenario asserts, in its own words.

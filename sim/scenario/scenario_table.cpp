@@ -55,6 +55,9 @@ Section<Draft> scenario_table() {
       .optional(
           "stragglers", list(straggler_table().kind()),
           [](Draft& draft, std::vector<Straggler> stragglers) {
+            for (std::size_t i = 0; i < stragglers.size(); ++i) {
+              stragglers[i].number = static_cast<int>(i);
+            }
             draft.scenario.stragglers = std::move(stragglers);
           },
           "parts that are slower than normal")

@@ -355,6 +355,7 @@ void LaneWriter::write_host() {
     if (launches_[i].kernels > 0) {
       ProgramWriter::StepSpec spec{
           .label = "launch", .category = Category::host, .work = launches_[i].duration};
+      if (in_.has_slow_launches) spec.uses.push_back({footprint_launches, multiprocessors_one});
       // A merged step starts launching when its first launch may go ahead.
       const std::int64_t needed = before[i] + 1 - in_.stack->host_run_ahead;
       while (ended < i && before[ended] < needed) ++ended;

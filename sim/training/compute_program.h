@@ -37,6 +37,8 @@ enum ComputeSlot : std::int32_t {
   compute_slot_count
 };
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };
+// Of a host stream.
+enum HostFootprint : std::int32_t { footprint_launches };
 
 inline constexpr std::size_t rank_group_count = 4;  // dnn::RankGroup
 
@@ -92,8 +94,9 @@ struct LaneInput {
   const StageDataPlan* data = nullptr;
   const Communicator* tensor = nullptr;  // null: one tensor rank
   CostedOperator optimizer;
-  DeviceCapacity capacity;        // of the slowest of the lane's devices
-  bool always_operators = false;  // never merges operators
+  DeviceCapacity capacity;         // of the slowest of the lane's devices
+  bool always_operators = false;   // never merges operators
+  bool has_slow_launches = false;  // its host's launches load footprint_launches
   bool has_embedding_reduction = false;
   // What a blocking receive takes once both sides have come to it; 0: receives do not block.
   Picoseconds receive_from_previous = 0, receive_from_next = 0;

@@ -14,6 +14,7 @@
 #include "sim/dnn/stack.h"
 #include "sim/dnn/transformer.h"
 #include "sim/plan/plan.h"
+#include "sim/training/pattern.h"
 #include "topology/cluster.h"
 
 namespace sim::training {
@@ -53,14 +54,16 @@ struct HandOperation {
   Place place;
 };
 
-// A capacity that differs from the normal one for a while.
+// A capacity that differs from the normal one for a while. That of a host is how fast it launches
+// what its device runs.
 struct Disturbance {
-  enum class Kind { compute, memory, link };
+  enum class Kind { compute, memory, link, host };
   Kind kind = Kind::compute;
   std::int32_t index = 0;  // of the device, or of the link
   double factor = 1;       // of the normal capacity
   Seconds from;
-  std::optional<Seconds> to;  // none: until the end
+  std::optional<Seconds> to = {};  // none: until the end
+  Pattern pattern = {};            // between from and to
 };
 
 // Durations of compute operators vary: lognormal factors with mean 1.
@@ -86,6 +89,8 @@ struct Job {
   plan::Plan plan;
   std::vector<HandOperation> operations;  // instead of dnn
   std::vector<Disturbance> disturbances;
+  // How far disturbances that do not end are laid out; simulate() goes on to where the job ends.
+  Picoseconds horizon = 10'000'000'000'000;
   Jitter jitter;  // of jobs with a dnn
   Fidelity fidelity = Fidelity::segments;
   // More are not simulated one by one: they would not fit into memory.

@@ -85,6 +85,10 @@ class JobBuilder {
   // Of the slowest device, where one of them is slowest in everything, throughout.
   std::optional<DeviceCapacity> constant_capacity(const std::vector<int>& ranks,
                                                   const Communicator* tensor);
+  // Only lanes of one rank have: those of a group with such a device are not merged.
+  bool has_slow_launches(const Lane& lane) const {
+    return slow_launches_.contains(lane.ranks.front());
+  }
   std::string lane_key(int lane);
   const std::string& signature(const Communicator& group);
   double optimized_parameters(const std::vector<std::vector<Unit>>& units) const;
@@ -169,6 +173,7 @@ class JobBuilder {
   std::set<std::int32_t> disturbed_links_;
   // [device] those that are disturbed; none: not alike throughout.
   std::map<std::int32_t, std::optional<DeviceCapacity>> disturbed_devices_;
+  std::set<std::int32_t> slow_launches_;  // devices whose hosts are disturbed
 };
 
 }  // namespace sim::training

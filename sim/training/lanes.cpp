@@ -130,6 +130,11 @@ void JobBuilder::find_disturbed() {
       continue;
     }
     const auto [entry, is_new] = disturbed_devices_.try_emplace(origin.index, DeviceCapacity{});
+    if (origin.kind == ResourceOrigin::Kind::launches) {
+      slow_launches_.insert(origin.index);
+      varying.insert(origin.index);
+      continue;
+    }
     DeviceCapacity& capacity = *entry->second;
     if (is_new) capacity.memory = builder_.capacity(builder_.memory(origin.index));
     const bool is_compute = origin.kind == ResourceOrigin::Kind::multiprocessors;
@@ -222,6 +227,7 @@ std::string JobBuilder::lane_key(int index) {
   std::string key = fmt::format("{} {} {} {} {}", lane.stage, type, expert_rank(lane.ranks.front()),
                                 lane.is_merged, job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
+  if (has_slow_launches(lane)) key += " slow launches";
   if (tensor) key += " " + signature(*tensor);
   key += fmt::format(" {} {}", receive_cost(index, false), receive_cost(index, true));
   if (const auto* lengths = lengths_of(lane.ranks.front())) {
@@ -277,6 +283,7 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   const auto capacity = constant_capacity(lane.ranks, input.tensor);
   if (capacity) input.capacity = *capacity;
   input.always_operators = job_.fidelity == Fidelity::operators || is_alone || !capacity;
+  input.has_slow_launches = has_slow_launches(lane);
   input.has_embedding_reduction =
       has_embedding_reduction() && (lane.stage == 0 || lane.stage == job_.plan.stages - 1);
   input.receive_from_previous = receive_cost(index, false);
@@ -352,6 +359,9 @@ void JobBuilder::make_compute() {
           lane.ranks.front());
       builder_.stream(host_stream_[i]).size = lane.size;
       builder_.set_slots(host_stream_[i], {{{{lane.compute}}, Category::other, Category::other}});
+      if (has_slow_launches(lane)) {
+        builder_.set_footprints(host_stream_[i], {{{builder_.launches(lane.ranks.front())}}});
+      }
     }
     const bool has_tensor_steps = !programs.steps_of(dnn::RankGroup::tensor).empty();
     if (has_tensor_steps && lane.is_merged) make_tensor_stream(index, programs, key);

@@ -19,6 +19,8 @@ namespace sim::training {
 
 namespace {
 
+constexpr Picoseconds horizon_max = 9'000'000'000'000'000'000;  // 104 days
+
 double cpu_seconds(const rusage& usage) {
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
@@ -50,9 +52,8 @@ void fill_fold(const JobSystem& system, const fold::Folded* folding, Result& res
   result.fold.rank_classes = static_cast<std::int64_t>(classes.size());
 }
 
-}  // namespace
-
-std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
+// Sets `end` to when the last iteration ends.
+std::variant<Result, Stuck, TooLarge> simulate_once(const Job& job, Picoseconds& end) {
   JobSystem system = job.operations.empty() ? job_system(job) : hand_system(job);
   if (system.too_large) return *system.too_large;
   const std::vector<ObservedLinks> links = link_classes(job, system, 20);
@@ -73,7 +74,26 @@ std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
   fill_memory_over_time(job, system, ran, result);
   fill_fold(system, job.folds ? &folding : nullptr, result);
   fill_usage(result);
+  end = ran.iteration_ends.back();
   return result;
+}
+
+}  // namespace
+
+std::variant<Result, Stuck, TooLarge> simulate(const Job& job) {
+  const bool is_endless =
+      std::any_of(job.disturbances.begin(), job.disturbances.end(),
+                  [](const Disturbance& d) { return training::is_endless(d.pattern); });
+  Picoseconds end = 0;
+  auto outcome = simulate_once(job, end);
+  if (!is_endless) return outcome;
+  // What comes after the horizon was left out.
+  Job longer = job;
+  while (end > longer.horizon && longer.horizon < horizon_max) {
+    longer.horizon = std::min(2 * std::min(end, horizon_max / 2), horizon_max);
+    outcome = simulate_once(longer, end);
+  }
+  return outcome;
 }
 
 namespace {

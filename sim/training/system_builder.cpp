@@ -34,6 +34,7 @@ std::int32_t SystemBuilder::resource(const ResourceOrigin& origin) {
       system_.capacity.push_back(to_bytes_per_second(cluster_.link(origin.index).capacity));
       break;
     case ResourceOrigin::Kind::multiprocessors:
+    case ResourceOrigin::Kind::launches:
       system_.capacity.push_back(multiprocessors_one);
       break;
     case ResourceOrigin::Kind::memory:
@@ -170,6 +171,8 @@ network::System SystemBuilder::take(int iterations) {
         return cluster->device_name(origin.index) + ".multiprocessors";
       case ResourceOrigin::Kind::memory:
         return cluster->device_name(origin.index) + ".memory";
+      case ResourceOrigin::Kind::launches:
+        return cluster->device_name(origin.index) + ".launches";
     }
     bug("unknown kind of resource");
   };

@@ -15,9 +15,9 @@
 
 namespace sim::training {
 
-// What a resource is: a link, or a device's multiprocessors or memory.
+// What a resource is: a link, or a device's multiprocessors, memory or launches by its host.
 struct ResourceOrigin {
-  enum class Kind { link, multiprocessors, memory };
+  enum class Kind { link, multiprocessors, memory, launches };
   Kind kind = Kind::link;
   std::int32_t index = 0;  // of the link, or of the device
 };
@@ -49,6 +49,10 @@ class SystemBuilder {
   }
   std::int32_t memory(DeviceIndex device) {
     return resource({ResourceOrigin::Kind::memory, device});
+  }
+  // In units of multiprocessors_one.
+  std::int32_t launches(DeviceIndex device) {
+    return resource({ResourceOrigin::Kind::launches, device});
   }
   const std::vector<ResourceOrigin>& origins() const { return origins_; }  // [resource]
 

@@ -35,6 +35,7 @@ TEST_CASE("json: every promised key is there, and no other") {
                            "devices",
                            "iterations_s",
                            "iteration_time_s",
+                           "iteration_percentiles",
                            "interval",
                            "samples_per_second",
                            "tokens_per_second_per_device",
@@ -53,6 +54,7 @@ TEST_CASE("json: every promised key is there, and no other") {
                            "fingerprint",
                            "cpu_time_s",
                            "peak_rss_bytes"});
+  CHECK(keys(json["iteration_percentiles"]) == Keys{"p50_s", "p95_s", "p99_s"});
   CHECK(keys(json["interval"]) == Keys{"p10_s", "p90_s", "model", "jitter"});
   CHECK(keys(json["memory"]) == Keys{"capacity_bytes", "peak_bytes", "worst_rank", "peak_at_s",
                                      "weights", "gradients", "optimizer", "activations", "other"});

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "sim/command/heat_map.h"
 #include "tests/scenarios/run_scenario.h"
 
 using namespace sim;
@@ -83,4 +84,25 @@ TEST_CASE("attribution: one slow device in 64 -> all of the slowdown goes with i
   CHECK(a.slowdown() > 1.05);
   CHECK(a.one.front().iteration_ps == a.ideal_ps);
   CHECK(a.explains(a.one.front()) == 1);
+}
+
+// 10 ms of work: 20 ms at half speed, 16 ms at 5/8.
+TEST_CASE("heat map: each slow device alone in its data rank and stage") {
+  const auto file = std::filesystem::temp_directory_path() / "maquette-heat-map.yaml";
+  std::ofstream(file) << two_devices
+                      << "stragglers:\n  - {part: d0, compute: 50 %}\n"
+                         "  - {part: d1, compute: 62.5 %}\n  - {part: d1->s, link: 10 %}\n";
+  Diagnostics diagnostics;
+  const auto read = scenario::read_scenario(file, {}, command::catalog(), diagnostics);
+  REQUIRE(read);
+  const auto loaded = command::load(*read, diagnostics);
+  REQUIRE(loaded);
+  const auto map = command::heat_map(loaded->job, 10'000'000'000);
+  REQUIRE(map);
+  CHECK(map->slowdown == std::map<command::HeatMap::Cell, double>{{{0, 0}, 2}, {{1, 0}, 1.6}});
+  CHECK(command::heat_map_text(*map) ==
+        "slowdown by the devices of one data rank and stage, all others healed\n"
+        "                        stage 0  \n"
+        "  data rank 0           2.000    \n"
+        "  data rank 1           1.600    \n");
 }
