@@ -3,8 +3,9 @@
 #
 #   gpu_run.sh FOLDER [PROGRAM]
 #
-# PROGRAM, maquette-cuda, starts with nothing but the C library of Debian 12 or later beside it;
-# carry it, this script and time_attention.py. FOLDER gets
+# PROGRAM, maquette-cuda, starts with nothing but the C library of Debian 12 or later beside it; it
+# stands beside this script in build/calibrate/measure: carry it, this script and time_attention.py.
+# FOLDER gets
 #   check.txt            every kernel against the CPU                    at most 60 s
 #   gpu.samples.csv      samples of products, memory, launches, ...      300 s
 #   gpu.samples.clocks.csv   clocks, power and what slowed the GPU, batch by batch
@@ -20,7 +21,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 fi
 here=$(dirname -- "$(readlink -f -- "$0")")
 folder=$1
-program=${2:-$here/../../build/calibrate/measure/maquette-cuda}
+program=${2:-$here/maquette-cuda}
 mkdir -p "$folder" || exit 1
 say() { echo "gpu_run: $*" | tee -a "$folder/run.txt"; }
 : >"$folder/run.txt"

@@ -4,8 +4,8 @@
 
 Kernels: FlashAttention-2 (package flash_attn, else PyTorch's own), FlashAttention-3 (package
 flash_attn_interface), cuDNN through scaled_dot_product_attention, and Triton (PyTorch's flex
-attention, which compiles to it). What is not installed is said and left out. Forward and backward, causal, bf16; --full adds no mask.
-Ends with 1 where nothing can be timed.
+attention, which compiles to it). What is not installed is said and left out. Forward and backward,
+causal, bf16; --full adds no mask. Ends with 1 where nothing can be timed.
 """
 
 import argparse
@@ -174,8 +174,9 @@ def main():
         print("error: torch finds no GPU", file=sys.stderr)
         return 1
     kernels = found_kernels(torch)
+    masks = [True, False] if options.full else [True]
     cases = [(name, shape, head_size, causal) for name in kernels for head_size in HEAD_SIZES
-             for shape in shapes(head_size) for causal in ([True, False] if options.full else [True])]
+             for shape in shapes(head_size) for causal in masks]
     random.Random(1).shuffle(cases)
     end, refused, medians = time.monotonic() + options.seconds, {}, []
     timer = Timer(torch)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "calibrate/profile/fit_parts.h"
 #include "calibrate/profile/fitted_profile.h"
@@ -247,6 +248,16 @@ void add_products(ProfileData& data, const MeasuredDevice& device, double memory
   }
 }
 
+// New samples take the place of older ones of the same shapes.
+void keep_samples(Measurement& all, Measurement measurement) {
+  std::set<std::string> replaced;
+  for (const MeasuredCase& one : measurement.cases) replaced.insert(describe(one));
+  std::erase_if(all.cases,
+                [&](const MeasuredCase& one) { return replaced.contains(describe(one)); });
+  for (MeasuredCase& one : measurement.cases) all.cases.push_back(std::move(one));
+  for (Fact& one : measurement.environment) all.environment.push_back(std::move(one));
+}
+
 }  // namespace
 
 ProfileData fit_measured(const MeasuredDevice& device, Measurement measurement) {
@@ -313,7 +324,7 @@ void replace_fitted(ProfileData& data, Measurement measurement, const std::strin
                        "the profile has no such fit to replace", "take them out"};
   }
   data.sources.push_back(fmt::format("{}: {}", source, fmt::join(replaced, ", ")));
-  data.measurement = std::move(measurement);
+  keep_samples(data.measurement, std::move(measurement));
   check(data);
 }
 

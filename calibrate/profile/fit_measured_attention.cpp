@@ -129,6 +129,14 @@ std::vector<std::string> fit_measured_attention(ProfileData& data, const Measure
     if (operation.direction != "forward" || operation.is_full) continue;
     kinds[{*kernel, one.shape.at(4)}].push_back({shape_of(one, true), median(one.seconds)});
   }
+  const bool has_any =
+      std::any_of(measurement.cases.begin(), measurement.cases.end(),
+                  [](const MeasuredCase& one) { return one.family == "attention"; });
+  if (has_any && kinds.empty()) {
+    throw ProfileError{"attention was measured backward or without a mask only",
+                       "these are fitted as factors of the causal forward pass",
+                       "add forward samples of the same shapes"};
+  }
   std::vector<std::string> fitted;
   for (const auto& [kind, samples] : kinds) {
     const auto& [kernel, head_size] = kind;

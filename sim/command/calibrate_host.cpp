@@ -231,8 +231,6 @@ int calibrate_host(const Request&) {
 
 #endif
 
-}  // namespace
-
 po::options_description options_of_calibrate() {
   po::options_description options("options");
   options.add_options()("host", po::bool_switch(),

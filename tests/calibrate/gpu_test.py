@@ -89,8 +89,9 @@ class Gpu(unittest.TestCase):
     @unittest.skipIf(not HELPER, "no nvcc")
     def test_the_helper_needs_the_c_library_alone(self):
         result = self.run_here("ldd", HELPER)
+        needed = r"linux-vdso|libc\.so|libm\.so|libdl\.|librt\.|libpthread|ld-linux"
         for line in result.stdout.splitlines():
-            self.assertRegex(line, r"linux-vdso|libc\.so|libm\.so|libdl\.|librt\.|libpthread|ld-linux")
+            self.assertRegex(line, needed)
 
     @unittest.skipIf(not HELPER, "no nvcc")
     def test_wrong_command_lines_of_the_helper(self):
@@ -126,6 +127,15 @@ class Gpu(unittest.TestCase):
         shown = self.run_here(PROGRAM, "profile", "show", "gpu.h5").stdout
         self.assertIn("origin: measured", shown)
         self.assertIn("sustained gemm 1.2", shown)
+        attention = "".join(
+            f"attention {kernel} forward,1 x {heads} x {heads} x {length} x 128,"
+            f"{10 + 256 * heads * length * length / 250e6}\n" for kernel in ("cudnn", "flash2")
+            for heads in (4, 8, 16, 32) for length in (512, 1024, 2048, 4096, 8192))
+        (self.folder / "attention.csv").write_text("op,shape,time [us]\n" + attention)
+        result = self.run_here(PROGRAM, "profile", "import", "attention.csv", "--into", "gpu.h5",
+                               "-o", "gpu.h5")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("attention cudnn head 128 forward", result.stdout)
         (self.folder / "one.yaml").write_text(SCENARIO)
         result = self.run_here(PROGRAM, "run", "one.yaml", "--no-files")
         self.assertEqual(result.returncode, 0, result.stderr)

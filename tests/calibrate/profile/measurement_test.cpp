@@ -1,6 +1,7 @@
 // Profiles of our own measuring: what the file keeps, what layouts answer, what a comparison finds.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -113,8 +114,7 @@ Measurement round_gpu() {
                  heads = 4 * std::pow(2.0, static_cast<double>(i % 4));
     const double sequences = 1 + static_cast<double>(i / 20);
     // Causal: half of 4 S^2 d for each head.
-    const double seconds =
-        1e-5 + 2 * sequences * heads * length * length * 128 / 250e12;
+    const double seconds = 1e-5 + 2 * sequences * heads * length * length * 128 / 250e12;
     const std::vector<double> shape{sequences, heads, heads, length, 128};
     measurement.cases.push_back({"attention", "cudnn forward", shape, {seconds}});
     measurement.cases.push_back({"attention", "cudnn backward", shape, {3 * seconds}});
@@ -161,6 +161,14 @@ TEST_CASE("measured: a GPU of round numbers, its layouts, full load and attentio
   CHECK(profile->attention(attention).duration.value() > 0);
 }
 
+TEST_CASE("measured: attention backward alone is refused") {
+  Measurement samples = round_gpu();
+  std::erase_if(samples.cases,
+                [](const MeasuredCase& one) { return one.operation == "cudnn forward"; });
+  CHECK(complaint([&] { fit_measured({.name = "gpu", .measured = ""}, samples); }) ==
+        "attention was measured backward or without a mask only");
+}
+
 TEST_CASE("import: layouts, full load and attention go into a profile that has others") {
   ProfileData data = fit_measured(
       {.name = "gpu", .multiprocessors = 100, .measured = "round numbers"}, round_gpu());
@@ -183,6 +191,9 @@ TEST_CASE("import: layouts, full load and attention go into a profile that has o
   CHECK(std::abs(micro() / (2 * 333.9) - 1) < 0.05);
   CHECK(data.attention.size() == 1);
   CHECK(data.layouts.size() == 2);
+  // 40 products each of four operations; all samples of before but those of the same shapes.
+  CHECK(std::count_if(data.measurement.cases.begin(), data.measurement.cases.end(),
+                      [](const MeasuredCase& one) { return one.family == "gemm"; }) == 160);
 }
 
 TEST_CASE("measured: samples, layouts and environment come back from the file") {

@@ -112,8 +112,7 @@ TEST_CASE("bytes: those that the simulator counts for the operators of a fused b
     sim::dnn::Shard shard;
     shard.sequence = 32;
     shard.bytes_per_element = 2;
-    const auto layer =
-        sim::dnn::layer_operators(dnn, shard, {}, sim::dnn::Recompute::none).forward;
+    const auto layer = sim::dnn::layer_operators(dnn, shard, {}, sim::dnn::Recompute::none).forward;
     for (const auto& o : layer) {
       if (o.kind != sim::dnn::OperatorKind::memory_bound) continue;
       if (o.name.find(part) != std::string::npos) return o.bytes.value() / o.elements;

@@ -113,8 +113,8 @@ TEST_CASE("samples: layouts, attention, sustained products, transfers; facts of 
 TEST_CASE("samples: attention of no known kernel, direction or shape") {
   CHECK(complaint("attention flash9 forward,2 x 8 x 8 x 512 x 128,3")
             .find("unknown attention 'attention flash9 forward'") != std::string::npos);
-  CHECK(complaint("attention flash3 sideways,2 x 8 x 8 x 512 x 128,3")
-            .find("unknown attention") != std::string::npos);
+  CHECK(complaint("attention flash3 sideways,2 x 8 x 8 x 512 x 128,3").find("unknown attention") !=
+        std::string::npos);
   CHECK(complaint("attention flash3 forward,512 x 128,3") ==
         "samples.csv:2:26: error: '512 x 128' is no shape of attention\n"
         "attention flash3 forward,512 x 128,3\n"
