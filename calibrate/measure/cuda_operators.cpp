@@ -15,7 +15,6 @@ namespace {
 
 namespace cuda = kernels::cuda;
 using cuda::Bf16;
-using cuda::Rows;
 
 constexpr std::size_t elements_least = std::size_t{1} << 14, elements_most = std::size_t{1} << 28;
 // Rows of a hidden state, of a head, of logits.

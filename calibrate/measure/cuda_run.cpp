@@ -233,7 +233,8 @@ void Session::sustained(DeviceArena& arena, const cuda::Blas& blas, double budge
     const std::size_t a = product.a_bytes(), b = product.b_bytes(), c = product.c_bytes();
     if (told_.is_stopped() || now() > end) break;
     if (std::max({a, b, c}) > arena.bytes_most()) continue;
-    told_.progress("sustained products", static_cast<double>(i) / products.size());
+    told_.progress("sustained products",
+                   static_cast<double>(i) / static_cast<double>(products.size()));
     const auto plan = blas.plan(product);
     const auto seconds_of = [&](std::size_t executions) {
       return cuda::timed(stream, [&] {

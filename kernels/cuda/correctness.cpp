@@ -33,8 +33,8 @@ Values eighths(std::size_t count, unsigned seed) {
   std::uint32_t state = seed;
   for (float& one : all) {
     state = state * 1664525U + 1013904223U;
-    one =
-        (static_cast<float>(state >> 16U & 31U) - 15.0F) / 8 * ((state >> 24U & 1U) != 0 ? 1 : -1);
+    one = (static_cast<float>(state >> 16U & 31U) - 15.0F) / 8 *
+          ((state >> 24U & 1U) != 0 ? 1.0F : -1.0F);
     one = std::clamp(one, -1.875F, 1.875F);
   }
   return all;
