@@ -194,10 +194,30 @@ void add_assumptions(ProfileData& data, const MeasuredDevice& device) {
   data.network_source = "assumed between hosts: tuning constants of NCCL, nothing was measured";
 }
 
+// A type that had no fit gets one where its forward products were measured.
+void add_precisions(ProfileData& data, const Measurement& measurement) {
+  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::fp8}) {
+    const auto samples = gemm_samples(measurement, fmt::format("{} forward", name(precision)));
+    const bool is_known =
+        std::any_of(data.gemm.begin(), data.gemm.end(),
+                    [&](const GemmModel& model) { return model.precision == precision; });
+    if (samples.empty() || is_known || data.gemm.empty()) continue;
+    GemmModel model;
+    model.precision = precision;
+    model.hardware = main_of(data).hardware;
+    model.hardware.peak = peak_of(samples);
+    model.hardware.element = bytes_per_element(precision);
+    data.gemm.push_back(std::move(model));
+    std::erase_if(data.roofline,
+                  [&](const RooflineModel& one) { return one.precision == precision; });
+  }
+}
+
 // Products that the profile has a fit of, in the forward layout or another.
 void replace_products(ProfileData& data, const Measurement& measurement, const std::string& source,
                       std::vector<std::string>& replaced) {
   std::vector<LayoutModel> layouts;
+  add_precisions(data, measurement);
   for (GemmModel& model : data.gemm) {
     for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
       const std::string operation = fmt::format("{} {}", name(model.precision), name(layout));
@@ -315,10 +335,13 @@ void replace_fitted(ProfileData& data, Measurement measurement, const std::strin
     data.memory = memory_of(memory, source, data.reports);
     replaced.emplace_back("memory");
   }
+  const auto is_replaced = [&](const std::string& operation) {
+    return std::find(replaced.begin(), replaced.end(), "gemm " + operation) != replaced.end();
+  };
   for (const MeasuredCase& one : measurement.cases) {
-    const bool is_used =
-        one.family != "gemm" || one.operation == "fp16 forward" ||
-        std::find(replaced.begin(), replaced.end(), "gemm " + one.operation) != replaced.end();
+    // 16-bit types run alike: samples of fp16 are kept beside the fit of bf16.
+    const bool is_used = one.family != "gemm" || is_replaced(one.operation) ||
+                         (one.operation == "fp16 forward" && is_replaced("bf16 forward"));
     if (is_used) continue;
     throw ProfileError{fmt::format("nothing takes samples of '{} {}'", one.family, one.operation),
                        "the profile has no such fit to replace", "take them out"};

@@ -39,9 +39,10 @@ def made_up_table():
     for i in range(40):
         m, n, k = sizes[i], sizes[(3 * i + 1) % 40], sizes[(7 * i + 2) % 40]
         n, k = n + 64 * (i % 7), k + 64 * (i % 3)
-        for layout, factor in (("forward", 1), ("weight gradient", 1.1)):
+        for product, factor in (("bf16 forward", 1), ("bf16 weight gradient", 1.1),
+                                ("fp16 forward", 1), ("tf32 forward", 2)):
             micro = factor * (4 + 2 * m * n * k / 500e6)
-            lines.append(f"gemm bf16 {layout},{m} x {n} x {k},{micro}")
+            lines.append(f"gemm {product},{m} x {n} x {k},{micro}")
         if i % 10 == 0:
             lines.append(f"sustained bf16 forward,{m} x {n} x {k},{1.2 * (4 + 2*m*n*k/500e6)}")
     for i in range(12):
@@ -126,7 +127,7 @@ class Gpu(unittest.TestCase):
         self.assertIn("wrote gpu.yaml", result.stdout)
         shown = self.run_here(PROGRAM, "profile", "show", "gpu.h5").stdout
         self.assertIn("origin: measured", shown)
-        self.assertIn("sustained gemm 1.2", shown)
+        self.assertIn("sustained gemm x 1.2", shown)
         attention = "".join(
             f"attention {kernel} forward,1 x {heads} x {heads} x {length} x 128,"
             f"{10 + 256 * heads * length * length / 250e6}\n" for kernel in ("cudnn", "flash2")
@@ -146,6 +147,7 @@ class Gpu(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         shown = self.run_here(PROGRAM, "profile", "show", "h200.h5").stdout
         self.assertIn("gemm bf16 weight gradient", shown)
+        self.assertIn("gemm tf32 forward", shown)
 
     def test_a_table_that_does_not_say_its_device_is_refused(self):
         (self.folder / "table.csv").write_text("op,shape,time [us]\nmemory copy,1 MiB,3\n")

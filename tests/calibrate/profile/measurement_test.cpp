@@ -92,7 +92,11 @@ namespace {
 // full load costs a fifth; attention at 250 TFLOP/s, backward three times.
 Measurement round_gpu() {
   Measurement measurement = round_machine();
-  std::erase_if(measurement.cases, [](const MeasuredCase& one) { return one.family == "gemm"; });
+  std::erase_if(measurement.cases,
+                [](const MeasuredCase& one) { return one.family != "collective"; });
+  for (double bytes = 1e5; bytes < 2e9; bytes *= 2) {
+    measurement.cases.push_back(stream(bytes, {1e-6 + bytes / 3e12}));
+  }
   for (const auto& [operation, factor] :
        {std::pair{"bf16 forward", 1.0}, std::pair{"bf16 weight gradient", 2.0},
         std::pair{"fp8 forward", 0.5}}) {
