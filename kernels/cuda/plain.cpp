@@ -79,7 +79,7 @@ struct Query {
 std::vector<double> shares_of(const Query& one, const std::vector<float>& query,
                               const std::vector<float>& key) {
   std::vector<double> shares(one.keys);
-  double most = -INFINITY, total = 0;
+  double most = -HUGE_VAL, total = 0;
   for (std::size_t j = 0; j < one.keys; ++j) {
     shares[j] = one.dot(query, key, j) / std::sqrt(static_cast<double>(one.shape.head_size));
     most = std::max(most, shares[j]);
