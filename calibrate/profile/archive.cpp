@@ -214,13 +214,6 @@ void level(Archive& archive, LevelError& value) {
   archive.text("source", value.source);
 }
 
-std::optional<Layout> layout_of(std::string_view text) {
-  for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
-    if (text == name(layout)) return layout;
-  }
-  return std::nullopt;
-}
-
 void layout(Archive& archive, LayoutModel& value) {
   word(archive, "layout", value.layout, layout_of);
   gemm(archive, value.model);

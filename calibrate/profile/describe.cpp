@@ -11,7 +11,9 @@ namespace calibrate::profile {
 
 std::string describe(const MeasuredCase& one) {
   const std::string what = fmt::format("{} {}", one.family, one.operation);
-  if (one.family == "memory" && one.shape.size() == 1) {
+  const bool is_moved =
+      one.family == "memory" || one.family == "transfer" || one.family == "kernel";
+  if (is_moved && one.shape.size() == 1) {
     return fmt::format("{}, {}", what, to_text(sim::Bytes(one.shape[0])));
   }
   if (one.family == "collective" && one.shape.size() == 2) {

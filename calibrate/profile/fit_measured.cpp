@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "calibrate/profile/fit_parts.h"
 #include "calibrate/profile/fitted_profile.h"
 #include "calibrate/profile/names.h"
+#include "calibrate/profile/roofline.h"
 
 namespace calibrate::profile {
 namespace {
-
-constexpr std::size_t folds = 5, samples_fewest = 20;
 
 std::vector<GemmSample> gemm_samples(const Measurement& measurement, const std::string& operation) {
   std::vector<GemmSample> samples;
@@ -33,23 +33,6 @@ std::vector<MemorySample> memory_samples(const Measurement& measurement) {
     if (one.family == "memory") samples.push_back({one.shape.at(0), median(one.seconds)});
   }
   return samples;
-}
-
-// Fits without one fold after another; what each gets wrong of its own fold.
-template <class Sample, class Fit, class Error>
-std::vector<Residual> cross_validated(const std::vector<Sample>& samples, Fit fit, Error error) {
-  std::vector<Residual> residuals;
-  for (std::size_t fold = 0; fold < folds; ++fold) {
-    std::vector<Sample> others;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      if (i % folds != fold) others.push_back(samples[i]);
-    }
-    const auto model = fit(others);
-    for (std::size_t i = fold; i < samples.size(); i += folds) {
-      residuals.push_back(error(model, samples[i]));
-    }
-  }
-  return residuals;
 }
 
 // [FLOP/s]. A little above the best that was seen: nothing may be predicted faster.
@@ -173,21 +156,126 @@ std::vector<std::string> collectives_of(const Measurement& measurement, const st
   return replaced;
 }
 
-void add_assumptions(ProfileData& data, double peak, double memory_rate) {
+// The precision of training that was measured: what stands for those that were not.
+const GemmModel& main_of(const ProfileData& data) {
+  for (const GemmModel& model : data.gemm) {
+    if (model.precision == Precision::bf16) return model;
+  }
+  return data.gemm.front();
+}
+
+void add_assumptions(ProfileData& data, const MeasuredDevice& device) {
+  const GemmModel& main = main_of(data);
   for (const Precision precision :
-       {Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8}) {
+       {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8}) {
+    const bool is_known =
+        std::any_of(data.gemm.begin(), data.gemm.end(),
+                    [&](const GemmModel& model) { return model.precision == precision; });
+    if (is_known) continue;
     data.roofline.push_back(
-        {precision, peak, memory_rate, data.gemm.front().tile.launch,
-         Factor{0.8, 0.3, "assumed: runs as fp32, the only type that was timed"}});
+        {precision, main.hardware.peak, main.hardware.memory_rate, main.tile.launch,
+         Factor{0.8, 0.3,
+                data.gemm.size() == 1
+                    ? fmt::format("assumed: runs as {}, the only type that was timed",
+                                  name(main.precision))
+                    : fmt::format("assumed: runs as {}, was not timed", name(main.precision))}});
   }
   const std::string own = "measured as it is";
-  data.sustained_gemm =
-      data.sustained_attention = {1, 0, own + ": all processes at once, for minutes"};
+  data.sustained_gemm = data.sustained_attention = {1, 0, own + ": " + device.load};
+  if (const auto factor = sustained_factor(data.measurement)) {
+    data.sustained_gemm = *factor;
+    data.sustained_attention = {(1 + factor->value) / 2, 0.1,
+                                "assumed: half of what products lose"};
+  }
   data.input_gradient = data.weight_gradient = data.weight_gradient_fp32 = {1, 0, own};
   data.attention_backward = {2, 0.3, "assumed: twice the products"};
   data.attention_full = {1, 0, "assumed: a mask saves nothing"};
   data.network = default_network_constants();
   data.network_source = "assumed between hosts: tuning constants of NCCL, nothing was measured";
+}
+
+// A type that had no fit gets one where its forward products were measured.
+void add_precisions(ProfileData& data, const Measurement& measurement) {
+  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::fp8}) {
+    const auto samples = gemm_samples(measurement, fmt::format("{} forward", name(precision)));
+    const bool is_known =
+        std::any_of(data.gemm.begin(), data.gemm.end(),
+                    [&](const GemmModel& model) { return model.precision == precision; });
+    if (samples.empty() || is_known || data.gemm.empty()) continue;
+    GemmModel model;
+    model.precision = precision;
+    model.hardware = main_of(data).hardware;
+    model.hardware.peak = peak_of(samples);
+    model.hardware.element = bytes_per_element(precision);
+    data.gemm.push_back(std::move(model));
+    std::erase_if(data.roofline,
+                  [&](const RooflineModel& one) { return one.precision == precision; });
+  }
+}
+
+// Products that the profile has a fit of, in the forward layout or another.
+void replace_products(ProfileData& data, const Measurement& measurement, const std::string& source,
+                      std::vector<std::string>& replaced) {
+  std::vector<LayoutModel> layouts;
+  add_precisions(data, measurement);
+  for (GemmModel& model : data.gemm) {
+    for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
+      const std::string operation = fmt::format("{} {}", name(model.precision), name(layout));
+      const auto samples = gemm_samples(measurement, operation);
+      if (samples.empty()) continue;
+      std::erase_if(data.reports, [&](const FitReport& report) {
+        return report.family.starts_with("gemm " + operation);
+      });
+      GemmModel fitted = gemm_of(samples, model.precision, model.hardware, "gemm " + operation,
+                                 source, data.reports);
+      replaced.push_back("gemm " + operation);
+      if (layout == Layout::forward) {
+        model = std::move(fitted);
+      } else {
+        std::erase_if(data.layouts, [&](const LayoutModel& one) {
+          return one.layout == layout && one.model.precision == fitted.precision;
+        });
+        layouts.push_back({layout, std::move(fitted)});
+      }
+    }
+  }
+  for (LayoutModel& one : layouts) data.layouts.push_back(std::move(one));
+}
+
+// Of every precision that was measured forward, and the layouts that were.
+void add_products(ProfileData& data, const MeasuredDevice& device, double memory_rate,
+                  const std::string& source) {
+  for (const Precision precision :
+       {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8}) {
+    for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
+      const std::string operation = fmt::format("{} {}", name(precision), name(layout));
+      const auto samples = gemm_samples(data.measurement, operation);
+      // 16-bit types run alike; samples of fp16 are kept beside the fit of bf16.
+      if (samples.empty() || precision == Precision::fp16) continue;
+      const GemmHardware hardware{peak_of(samples), memory_rate, device.multiprocessors,
+                                  bytes_per_element(precision)};
+      GemmModel model =
+          gemm_of(samples, precision, hardware, "gemm " + operation, source, data.reports);
+      if (layout == Layout::forward) {
+        data.gemm.push_back(std::move(model));
+      } else {
+        data.layouts.push_back({layout, std::move(model)});
+      }
+    }
+  }
+  if (data.gemm.empty()) {
+    throw ProfileError{"no product of the forward layout was measured", "", "measure longer"};
+  }
+}
+
+// New samples take the place of older ones of the same shapes.
+void keep_samples(Measurement& all, Measurement measurement) {
+  std::set<std::string> replaced;
+  for (const MeasuredCase& one : measurement.cases) replaced.insert(describe(one));
+  std::erase_if(all.cases,
+                [&](const MeasuredCase& one) { return replaced.contains(describe(one)); });
+  for (MeasuredCase& one : measurement.cases) all.cases.push_back(std::move(one));
+  for (Fact& one : measurement.environment) all.environment.push_back(std::move(one));
 }
 
 }  // namespace
@@ -204,33 +292,23 @@ ProfileData fit_measured(const MeasuredDevice& device, Measurement measurement) 
   for (const MemorySample& sample : memory) {
     memory_rate = std::max(memory_rate, sample.bytes / sample.seconds);
   }
-  const double peak = peak_of(gemm_samples(measurement, "fp32 forward"));
-  if (peak == 0)
-    throw ProfileError{"no product of fp32 forward was measured", "", "measure longer"};
-  for (const Layout layout : {Layout::forward, Layout::input_gradient, Layout::weight_gradient}) {
-    const std::string operation = fmt::format("fp32 {}", name(layout));
-    const auto samples = gemm_samples(measurement, operation);
-    if (samples.empty()) continue;
-    const GemmHardware hardware{peak_of(samples), memory_rate, device.multiprocessors, 4};
-    GemmModel model =
-        gemm_of(samples, Precision::fp32, hardware, "gemm " + operation, source, data.reports);
-    if (layout == Layout::forward) {
-      data.gemm.push_back(std::move(model));
-    } else {
-      data.layouts.push_back({layout, std::move(model)});
-    }
-  }
+  data.measurement = std::move(measurement);
+  add_products(data, device, memory_rate, source);
   data.memory = memory_of(memory, source, data.reports);
-  const double memory_level = add_operators(data.memory, measurement, data.reports);
-  collectives_of(measurement, source, memory_rate, data.collectives, data.reports);
-  add_assumptions(data, peak, memory_rate);
+  const double memory_level = add_operators(data.memory, data.measurement, data.reports);
+  collectives_of(data.measurement, source, device.port > 0 ? device.port : memory_rate,
+                 data.collectives, data.reports);
+  add_assumptions(data, device);
+  const auto attention =
+      fit_measured_attention(data, data.measurement, main_of(data).hardware, source);
   data.level_errors = {
       {"gemm", device.level_error, "drift and repeatability while measuring"},
-      {"attention", 0.2, "assumed: not timed"},
+      attention.empty()
+          ? LevelError{"attention", 0.2, "assumed: not timed"}
+          : LevelError{"attention", device.level_error, "drift and repeatability while measuring"},
       {"memory", std::max(memory_level, device.level_error),
        "how far operators lie from the one curve"},
       {"collective", device.level_error, "drift and repeatability while measuring"}};
-  data.measurement = std::move(measurement);
   check(data);
   return data;
 }
@@ -239,16 +317,16 @@ void replace_fitted(ProfileData& data, Measurement measurement, const std::strin
   std::vector<std::string> replaced = collectives_of(
       measurement, source, data.gemm.empty() ? 1e11 : data.gemm.front().hardware.memory_rate / 4,
       data.collectives, data.reports);
-  for (GemmModel& model : data.gemm) {
-    const std::string operation = fmt::format("{} forward", name(model.precision));
-    const auto samples = gemm_samples(measurement, operation);
-    if (samples.empty()) continue;
-    std::erase_if(data.reports, [&](const FitReport& report) {
-      return report.family.starts_with("gemm " + operation);
-    });
-    model = gemm_of(samples, model.precision, model.hardware, "gemm " + operation, source,
-                    data.reports);
-    replaced.push_back("gemm " + operation);
+  replace_products(data, measurement, source, replaced);
+  if (const auto factor = sustained_factor(measurement)) {
+    data.sustained_gemm = *factor;
+    replaced.emplace_back("sustained products");
+  }
+  if (!data.gemm.empty()) {
+    for (const std::string& one :
+         fit_measured_attention(data, measurement, main_of(data).hardware, source)) {
+      replaced.push_back(one);
+    }
   }
   const auto memory = memory_samples(measurement);
   if (!memory.empty()) {
@@ -257,16 +335,19 @@ void replace_fitted(ProfileData& data, Measurement measurement, const std::strin
     data.memory = memory_of(memory, source, data.reports);
     replaced.emplace_back("memory");
   }
+  const auto is_replaced = [&](const std::string& operation) {
+    return std::find(replaced.begin(), replaced.end(), "gemm " + operation) != replaced.end();
+  };
   for (const MeasuredCase& one : measurement.cases) {
-    const bool is_used =
-        one.family != "gemm" ||
-        std::find(replaced.begin(), replaced.end(), "gemm " + one.operation) != replaced.end();
+    // 16-bit types run alike: samples of fp16 are kept beside the fit of bf16.
+    const bool is_used = one.family != "gemm" || is_replaced(one.operation) ||
+                         (one.operation == "fp16 forward" && is_replaced("bf16 forward"));
     if (is_used) continue;
     throw ProfileError{fmt::format("nothing takes samples of '{} {}'", one.family, one.operation),
                        "the profile has no such fit to replace", "take them out"};
   }
   data.sources.push_back(fmt::format("{}: {}", source, fmt::join(replaced, ", ")));
-  data.measurement = std::move(measurement);
+  keep_samples(data.measurement, std::move(measurement));
   check(data);
 }
 

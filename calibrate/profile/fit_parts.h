@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,44 @@ struct GemmSample {
 // Fits tile constants, then the correction, on `chosen` of `samples`.
 GemmModel fit_gemm(Precision precision, const GemmHardware& hardware,
                    const std::vector<GemmSample>& chosen, bool converts_input);
+
+struct AttentionSample {
+  AttentionShape shape;
+  double seconds;
+};
+// Tile and correction of `model`, whose device is set.
+void fit_attention(AttentionModel& model, const std::vector<AttentionSample>& chosen);
+void set_limits(AttentionModel& model, const std::vector<AttentionSample>& samples);
+
+// Fits without one fold of five after another; what each gets wrong of its own fold. `error` gives
+// the Residual of a sample under the model that `fit` made of the others.
+template <class Sample, class Fit, class Error>
+std::vector<Residual> cross_validated(const std::vector<Sample>& samples, Fit fit, Error error) {
+  constexpr std::size_t folds = 5;
+  std::vector<Residual> residuals;
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::vector<Sample> others;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (i % folds != fold) others.push_back(samples[i]);
+    }
+    const auto model = fit(others);
+    for (std::size_t i = fold; i < samples.size(); i += folds) {
+      residuals.push_back(error(model, samples[i]));
+    }
+  }
+  return residuals;
+}
+// Fewer shapes than that are not fitted.
+inline constexpr std::size_t samples_fewest = 20;
+
+// Models of every kernel and head size in `measurement`, in place of those that `data` has; and
+// what backward passes and no mask cost, where both were measured at equal shapes. Kernels that
+// nothing was measured of are answered as one that was. Returns what was fitted.
+std::vector<std::string> fit_measured_attention(ProfileData& data, const Measurement& measurement,
+                                                const GemmHardware& hardware,
+                                                const std::string& source);
+// Times at full load over times in short batches of the same products; none: nothing.
+std::optional<Factor> sustained_factor(const Measurement& measurement);
 
 struct MemorySample {
   double bytes, seconds;

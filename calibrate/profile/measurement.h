@@ -16,6 +16,16 @@ struct Fact {
 //   gemm        precision and layout ("fp32 forward")     m, n, k
 //   memory      the operator ("copy")                     bytes
 //   collective  the kind ("all_reduce")                   ranks, bytes
+//   attention   kernel and direction ("flash3 backward", "cudnn forward full")
+//                                                         sequences, heads, kv heads, length, size
+//                                                         of a head
+//   sustained   as gemm, at full load for seconds         m, n, k
+// Kept, and nothing is fitted to them:
+//   grouped     as gemm, several groups of rows           groups, rows of all, n, k
+//   overlap     a product beside copies                   m, n, k
+//   kernel      an operator unlike those of memory        bytes
+//   transfer    between host and device ("h2d pinned")    bytes
+//   launch      of an empty kernel ("stream", "graph")    1
 struct MeasuredCase {
   std::string family, operation;
   std::vector<double> shape;

@@ -35,6 +35,7 @@ const char* name(CollectiveKind value) {
 std::optional<Precision> precision_of(std::string_view text) {
   return find<Precision>(precision_names, text);
 }
+std::optional<Layout> layout_of(std::string_view text) { return find<Layout>(layout_names, text); }
 std::optional<Origin> origin_of(std::string_view text) { return find<Origin>(origin_names, text); }
 std::optional<AttentionKernel> attention_kernel_of(std::string_view text) {
   return find<AttentionKernel>(kernel_names, text);

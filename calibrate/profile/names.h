@@ -15,6 +15,7 @@ const char* name(AttentionKernel kernel);
 const char* name(CollectiveKind kind);
 
 std::optional<Precision> precision_of(std::string_view text);
+std::optional<Layout> layout_of(std::string_view text);
 std::optional<Origin> origin_of(std::string_view text);
 std::optional<AttentionKernel> attention_kernel_of(std::string_view text);
 std::optional<CollectiveKind> collective_kind_of(std::string_view text);

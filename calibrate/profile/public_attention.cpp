@@ -1,5 +1,4 @@
 // Attention from public tables: one fit per head size.
-#include <ceres/ceres.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +6,6 @@
 
 #include "calibrate/profile/csv.h"
 #include "calibrate/profile/fit_parts.h"
-#include "calibrate/profile/fit_process.h"
 #include "calibrate/profile/fitted_profile.h"
 #include "calibrate/profile/names.h"
 
@@ -16,17 +14,13 @@ namespace {
 
 constexpr std::size_t fitted_most = 400;
 
-struct Sample {
-  AttentionShape shape;
-  double seconds;
-};
-
-std::vector<Sample> samples_of(const Table& table, const std::string& system, double head_size) {
+std::vector<AttentionSample> samples_of(const Table& table, const std::string& system,
+                                        double head_size) {
   const std::size_t system_column = table.column("system"), batch = table.column("batch_size"),
                     length = table.column("isl"), heads = table.column("num_heads"),
                     kv_heads = table.column("num_key_value_heads"), head = table.column("head_dim"),
                     time = table.column("time_us");
-  std::vector<Sample> samples;
+  std::vector<AttentionSample> samples;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (table.text(row, system_column) != system || table.number(row, head) != head_size) continue;
     const auto whole = [&](std::size_t column) {
@@ -43,66 +37,6 @@ std::vector<Sample> samples_of(const Table& table, const std::string& system, do
   return samples;
 }
 
-struct TimeError {
-  const AttentionModel* model;
-  Sample sample;
-  template <class T>
-  bool operator()(const T* logs, T* residual) const {
-    using std::exp;
-    using std::log;
-    const AttentionTile<T> tile{exp(logs[0]), exp(logs[1]), exp(logs[2]), exp(logs[3]),
-                                exp(logs[4])};
-    residual[0] = log(attention_time(tile, model->peak, model->memory_rate, model->multiprocessors,
-                                     sample.shape)) -
-                  std::log(sample.seconds);
-    return true;
-  }
-};
-
-void fit_tile(AttentionModel& model, const std::vector<Sample>& chosen) {
-  std::array<double, 5> logs{std::log(3e-6), std::log(1e-6), std::log(0.6), std::log(0.3),
-                             std::log(0.8)};
-  ceres::Problem problem;
-  for (const Sample& sample : chosen) {
-    problem.AddResidualBlock(
-        new ceres::AutoDiffCostFunction<TimeError, 1, 5>(new TimeError{&model, sample}),
-        new ceres::SoftLOneLoss(0.1), logs.data());
-  }
-  const double least[] = {std::log(1e-7), std::log(1e-8), std::log(0.05), std::log(0.01),
-                          std::log(0.1)};
-  const double most[] = {std::log(1e-4), std::log(1e-4), 0, 0, std::log(2.0)};
-  for (int i = 0; i < 5; ++i) {
-    problem.SetParameterLowerBound(logs.data(), i, least[i]);
-    problem.SetParameterUpperBound(logs.data(), i, most[i]);
-  }
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
-  options.num_threads = 1;
-  options.logging_type = ceres::SILENT;
-  ceres::Solver::Summary summary;
-  ceres::Solve(options, &problem, &summary);
-  model.tile = {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), std::exp(logs[3]),
-                std::exp(logs[4])};
-}
-
-void fit_correction(AttentionModel& model, const std::vector<Sample>& chosen) {
-  std::vector<std::vector<double>> features;
-  std::vector<double> residuals;
-  for (const Sample& sample : chosen) {
-    const auto row = attention_features(sample.shape);
-    features.emplace_back(row.begin(), row.end());
-    residuals.push_back(std::log(sample.seconds) -
-                        std::log(attention_time(model.tile, model.peak, model.memory_rate,
-                                                model.multiprocessors, sample.shape)));
-  }
-  model.residual = fit_process(features, residuals);
-}
-
-void widen(Range& range, double value) {
-  range.least = range.least == 0 ? value : std::min(range.least, value);
-  range.most = std::max(range.most, value);
-}
-
 }  // namespace
 
 void add_attention(ProfileData& data, const PublicDevice& device,
@@ -110,10 +44,10 @@ void add_attention(ProfileData& data, const PublicDevice& device,
   const std::string file = "context_attention_bf16_aiconfigurator.csv";
   const Table table(folder / "attention" / file);
   for (const double head_size : {64.0, 128.0}) {
-    const std::vector<Sample> samples = samples_of(table, device.system, head_size);
+    const std::vector<AttentionSample> samples = samples_of(table, device.system, head_size);
     if (samples.empty()) continue;
-    std::vector<Sample> chosen;
-    std::vector<Sample> rest;
+    std::vector<AttentionSample> chosen;
+    std::vector<AttentionSample> rest;
     // A fixed scatter over the rows: those with the smallest golden-ratio fraction of their number.
     const double share = static_cast<double>(fitted_most) / static_cast<double>(samples.size());
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -127,12 +61,8 @@ void add_attention(ProfileData& data, const PublicDevice& device,
     model.memory_rate = device.memory_rate;
     model.multiprocessors = device.multiprocessors;
     model.source = "aiconfigurator, " + file + ", " + device.system;
-    fit_tile(model, chosen);
-    fit_correction(model, chosen);
-    for (const Sample& sample : samples) {
-      widen(model.length, sample.shape.queries);
-      widen(model.blocks, sample.shape.sequences * sample.shape.heads);
-    }
+    fit_attention(model, chosen);
+    set_limits(model, samples);
     std::vector<Residual> calibration, test, large;
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const Residual residual{rest[i].shape.flops(),

@@ -13,7 +13,8 @@
 #include <fstream>
 
 #include "calibrate/profile/fit_measured.h"
-#include "sim/base/units.h"
+#include "sim/command/calibrate_gpu.h"
+#include "sim/command/fit_table.h"
 #include "sim/command/options.h"
 #ifdef MAQUETTE_HAS_OPENBLAS
 #include "calibrate/measure/host.h"
@@ -176,15 +177,6 @@ fitted::ProfileData fit_or_keep(const Request& request, const fitted::MeasuredDe
   }
 }
 
-void print_errors(const fitted::ProfileData& data) {
-  fmt::print("{:<36}{:>8}{:>10}{:>9}{:>10}\n", "fit, on samples held out", "samples", "mean [%]",
-             "p90 [%]", "bias [%]");
-  for (const fitted::FitReport& report : data.reports) {
-    fmt::print("{:<36}{:>8}{:>10.1f}{:>9.1f}{:>+10.1f}\n", report.family, report.held_out,
-               100 * report.mape, 100 * report.p90, 100 * report.bias);
-  }
-}
-
 int calibrate_host(const Request& request) {
   std::signal(SIGINT, interrupt);
   const std::string slow = measuring::slow_kernels();
@@ -219,7 +211,7 @@ int calibrate_host(const Request& request) {
   std::filesystem::path host = request.output;
   host.replace_extension(".yaml");
   std::ofstream(host) << host_yaml(request, data, processes);
-  print_errors(data);
+  print_fit_errors(data);
   fmt::print(
       "\nmeasured {} shapes in {:.0f} s, fitted in {:.0f} s\nwrote {}\nwrote {}: name it as "
       "the type of a host\n",
@@ -239,50 +231,30 @@ int calibrate_host(const Request&) {
 
 #endif
 
-int no_gpu() {
-  const bool has_driver = std::filesystem::exists("/proc/driver/nvidia/version");
-  fmt::print(stderr,
-             "error: no GPU can be measured here: {}\n"
-             "  why:  this version times the CPU and processes on it; kernels of GPUs come in by "
-             "'maquette profile import'\n"
-             "  hint: maquette calibrate --host --minutes 2 -o my-host.h5\n",
-             has_driver ? "there is an NVIDIA driver, but this program has no kernels for it"
-                        : "no NVIDIA driver is loaded (/proc/driver/nvidia/version)");
-  return exit_wrong_input;
-}
-
-}  // namespace
-
-int calibrate_here(const std::vector<std::string>& arguments) {
+po::options_description options_of_calibrate() {
   po::options_description options("options");
-  options.add_options()("host", po::bool_switch(), "measure this machine's CPU");
-  options.add_options()("minutes", po::value<double>()->default_value(2),
-                        "budget of measuring; fits come on top");
-  options.add_options()("out,o", po::value<std::string>()->default_value("my-host.h5"),
-                        "profile to write; a host of that name is written beside it");
+  options.add_options()("host", po::bool_switch(),
+                        "measure this machine's CPU instead of its GPUs");
+  options.add_options()("minutes", po::value<double>(),
+                        "budget of measuring, 5 (CPU: 2) if not given; fits come on top, and "
+                        "collectives where there are several GPUs");
+  options.add_options()("out,o", po::value<std::string>(),
+                        "profile to write, my-gpu.h5 or my-host.h5 if not given; a host of that "
+                        "name is written beside it");
+  options.add_options()("from", po::value<std::string>(),
+                        "fit this table of samples, which maquette-cuda measured elsewhere");
+  options.add_options()("warm", po::bool_switch(), "GPUs: operands stay in the second-level cache");
   options.add_options()("processes", po::value<int>()->default_value(0),
-                        "processes that measure at once; 0: cores over threads");
-  options.add_options()("threads", po::value<int>()->default_value(1), "threads of a process");
+                        "CPU: processes that measure at once; 0: cores over threads");
+  options.add_options()("threads", po::value<int>()->default_value(1), "CPU: threads of a process");
   options.add_options()("samples", po::value<int>()->default_value(5),
                         "batches of each shape; noisy ones get up to 3 more");
   options.add_options()("seed", po::value<std::uint64_t>()->default_value(1), "order of measuring");
   options.add_options()("quiet", po::bool_switch(), "print no progress and no warnings");
-  const auto values =
-      parse({"maquette calibrate --host [--minutes N] [-o FILE]",
-             "Measures matrix products, operators bound by memory and collectives of processes on "
-             "this machine, fits timing models and writes a profile with the raw samples. An "
-             "interrupt keeps what was measured.",
-             "maquette calibrate --host --minutes 2 -o my-host.h5", "nothing", 0, 0},
-            options, arguments);
-  if (!values) return exit_fine;
-  Request request;
-  request.minutes = (*values)["minutes"].as<double>();
-  request.processes = (*values)["processes"].as<int>();
-  request.threads = (*values)["threads"].as<int>();
-  request.samples = (*values)["samples"].as<int>();
-  request.seed = (*values)["seed"].as<std::uint64_t>();
-  request.output = (*values)["out"].as<std::string>();
-  request.is_quiet = (*values)["quiet"].as<bool>();
+  return options;
+}
+
+void check(const Request& request) {
   if (!(request.minutes > 0 && request.minutes <= 24 * 60.0)) {
     throw UsageError{fmt::format("--minutes {}", request.minutes), "between 0 and 1440"};
   }
@@ -295,9 +267,62 @@ int calibrate_here(const std::vector<std::string>& arguments) {
     throw UsageError{fmt::format("--out '{}' is no name of a profile", request.output.string()),
                      "it ends in .h5"};
   }
-  if (!(*values)["host"].as<bool>()) return no_gpu();
+}
+
+// What the other backend alone takes is no use: nothing is ignored.
+void check_backend(const po::variables_map& values) {
+  const bool is_host = values["host"].as<bool>();
+  for (const char* option : {"from", "warm"}) {
+    const bool is_given = values.count(option) > 0 && !values[option].defaulted();
+    if (is_host && is_given) {
+      throw UsageError{fmt::format("--{} has no meaning with --host", option), "leave one out"};
+    }
+  }
+  for (const char* option : {"processes", "threads"}) {
+    if (!is_host && !values[option].defaulted()) {
+      throw UsageError{fmt::format("--{} is for the CPU", option), "add --host"};
+    }
+  }
+}
+
+GpuRequest gpu_request(const Request& request, const po::variables_map& values) {
+  GpuRequest gpu;
+  gpu.minutes = request.minutes;
+  gpu.samples = request.samples;
+  gpu.seed = request.seed;
+  gpu.is_warm = values["warm"].as<bool>();
+  gpu.is_quiet = request.is_quiet;
+  gpu.output = request.output;
+  if (values.count("from")) gpu.from = values["from"].as<std::string>();
+  return gpu;
+}
+
+}  // namespace
+
+int calibrate_here(const std::vector<std::string>& arguments) {
+  const auto values = parse(
+      {"maquette calibrate [--host] [--minutes N] [-o FILE]",
+       "Measures matrix products, operators bound by memory and collectives on the GPUs of this "
+       "machine, or on its CPU; fits timing models and writes a profile with the raw samples. An "
+       "interrupt keeps what was measured.",
+       "maquette calibrate --host --minutes 2 -o my-host.h5", "nothing", 0, 0},
+      options_of_calibrate(), arguments);
+  if (!values) return exit_fine;
+  check_backend(*values);
+  const bool is_host = (*values)["host"].as<bool>();
+  Request request;
+  request.minutes = values->count("minutes") ? (*values)["minutes"].as<double>() : is_host ? 2 : 5;
+  request.processes = (*values)["processes"].as<int>();
+  request.threads = (*values)["threads"].as<int>();
+  request.samples = (*values)["samples"].as<int>();
+  request.seed = (*values)["seed"].as<std::uint64_t>();
+  request.output = values->count("out") ? (*values)["out"].as<std::string>()
+                   : is_host            ? "my-host.h5"
+                                        : "my-gpu.h5";
+  request.is_quiet = (*values)["quiet"].as<bool>();
+  check(request);
   try {
-    return calibrate_host(request);
+    return is_host ? calibrate_host(request) : calibrate_gpu(gpu_request(request, *values));
   } catch (const fitted::ProfileError& error) {
     fmt::print(stderr, "error: {}\n  why:  {}\n  hint: {}\n", error.message, error.why, error.hint);
 #ifdef MAQUETTE_HAS_OPENBLAS

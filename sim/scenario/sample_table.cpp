@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -38,6 +39,49 @@ std::vector<std::string> factors_of(const std::string& text) {
   return factors;
 }
 
+// How the rows of a family are written; without sizes the shape is a number of bytes.
+struct Family {
+  const char* name;
+  std::size_t sizes;
+  bool names_product;
+  const char *what, *meaning, *example;
+};
+
+const Family* family_named(const std::string& name) {
+  static const std::array families{
+      Family{"gemm", 3, true, "a product", "m, n and k", "4096 x 8192 x 1024"},
+      Family{"sustained", 3, true, "a product", "m, n and k", "4096 x 8192 x 1024"},
+      Family{"grouped", 4, true, "a grouped product", "groups, rows of all, n and k",
+             "8 x 8192 x 14336 x 4096"},
+      Family{"attention", 5, false, "attention",
+             "sequences, heads, key heads, length and size of a head", "2 x 32 x 8 x 4096 x 128"},
+      Family{"overlap", 3, false, "a product", "m, n and k", "8192 x 8192 x 8192"},
+      Family{"launch", 1, false, "a launch", "how many", "1"},
+      Family{"memory", 0, false, "", "", ""},
+      Family{"kernel", 0, false, "", "", ""},
+      Family{"transfer", 0, false, "", "", ""}};
+  const auto* found = std::find_if(families.begin(), families.end(),
+                                   [&](const Family& one) { return name == one.name; });
+  return found == families.end() ? nullptr : found;
+}
+
+// "bf16 input gradient".
+bool is_product(const std::string& operation) {
+  const std::size_t blank = operation.find(' ');
+  return blank != std::string::npos && profile::precision_of(operation.substr(0, blank)) &&
+         profile::layout_of(operation.substr(blank + 1));
+}
+
+// "flash3 backward", "cudnn forward full".
+bool is_attention(const std::string& operation) {
+  const std::size_t blank = operation.find(' ');
+  if (blank == std::string::npos) return false;
+  const std::string rest = operation.substr(blank + 1);
+  return profile::attention_kernel_of(operation.substr(0, blank)) &&
+         (rest == "forward" || rest == "backward" || rest == "forward full" ||
+          rest == "backward full");
+}
+
 class TableReader {
  public:
   TableReader(std::string file, Diagnostics& diagnostics)
@@ -50,8 +94,10 @@ class TableReader {
   }
   bool header(const std::vector<CsvField>& fields);
   void row(const std::vector<CsvField>& fields);
+  void add_fact(const std::string& text);
   std::optional<profile::MeasuredCase> case_of(const CsvField& op, const CsvField& shape);
-  std::optional<std::vector<double>> sizes(const CsvField& shape, std::size_t count);
+  std::optional<profile::MeasuredCase> collective(const CsvField& op, const CsvField& shape);
+  std::optional<std::vector<double>> sizes(const CsvField& shape, const Family& family);
   std::optional<double> bytes(const CsvField& shape, const std::string& text);
 
   std::string file_;
@@ -100,56 +146,67 @@ std::optional<double> TableReader::bytes(const CsvField& shape, const std::strin
   return std::nullopt;
 }
 
-std::optional<std::vector<double>> TableReader::sizes(const CsvField& shape, std::size_t count) {
+std::optional<std::vector<double>> TableReader::sizes(const CsvField& shape, const Family& family) {
   std::vector<double> all;
   for (const std::string& factor : factors_of(shape.text)) {
     const auto value = csv_number(factor);
     if (value && *value >= 1 && *value == std::floor(*value)) all.push_back(*value);
   }
-  if (all.size() == count && factors_of(shape.text).size() == count) return all;
-  diagnostics_.error(place(shape), fmt::format("'{}' is no shape of a product", shape.text),
-                     "whole numbers m, n and k are needed", "write 4096 x 8192 x 1024");
+  if (all.size() == family.sizes && factors_of(shape.text).size() == family.sizes) return all;
+  diagnostics_.error(place(shape), fmt::format("'{}' is no shape of {}", shape.text, family.what),
+                     fmt::format("whole numbers are needed: {}", family.meaning),
+                     fmt::format("write {}", family.example));
   return std::nullopt;
 }
 
 std::optional<profile::MeasuredCase> TableReader::case_of(const CsvField& op,
                                                           const CsvField& shape) {
-  if (op.text.starts_with("gemm ")) {
-    const std::string operation = op.text.substr(5);
-    const std::size_t blank = operation.find(' ');
-    const bool is_known = blank != std::string::npos &&
-                          profile::precision_of(operation.substr(0, blank)) &&
-                          operation.substr(blank + 1) == "forward";
-    if (!is_known) {
-      diagnostics_.error(place(op), fmt::format("unknown product '{}'", op.text),
-                         "a precision and 'forward' stand behind gemm", "write gemm bf16 forward");
-      return std::nullopt;
-    }
-    auto all = sizes(shape, 3);
-    if (!all) return std::nullopt;
-    return profile::MeasuredCase{"gemm", operation, std::move(*all), {}};
+  if (profile::collective_kind_of(op.text)) return collective(op, shape);
+  const std::size_t blank = std::min(op.text.find(' '), op.text.size());
+  const std::string family = op.text.substr(0, blank);
+  const std::string operation = op.text.substr(std::min(blank + 1, op.text.size()));
+  const Family* known = family_named(family);
+  if (known == nullptr || operation.empty()) {
+    diagnostics_.error(
+        place(op), fmt::format("unknown op '{}'", op.text), "",
+        "gemm PRECISION LAYOUT, memory NAME, attention KERNEL forward, all_reduce, all_gather, "
+        "reduce_scatter, all_to_all, broadcast, send_receive");
+    return std::nullopt;
   }
-  if (op.text.starts_with("memory ")) {
+  if (known->names_product && !is_product(operation)) {
+    diagnostics_.error(place(op), fmt::format("unknown product '{}'", op.text),
+                       "a precision and a layout stand behind " + family,
+                       "write gemm bf16 forward, input gradient or weight gradient");
+    return std::nullopt;
+  }
+  if (family == "attention" && !is_attention(operation)) {
+    diagnostics_.error(place(op), fmt::format("unknown attention '{}'", op.text),
+                       "kernel and direction stand behind attention, and perhaps 'full'",
+                       "write attention flash3 forward, or attention cudnn backward full");
+    return std::nullopt;
+  }
+  if (known->sizes == 0) {
     const auto size = bytes(shape, shape.text);
     if (!size) return std::nullopt;
-    return profile::MeasuredCase{"memory", op.text.substr(7), {*size}, {}};
+    return profile::MeasuredCase{family, operation, {*size}, {}};
   }
-  if (profile::collective_kind_of(op.text)) {
-    const std::vector<std::string> parts = factors_of(shape.text);
-    const auto ranks = csv_number(parts.front());
-    if (parts.size() != 2 || !ranks || *ranks < 2 || *ranks != std::floor(*ranks)) {
-      diagnostics_.error(place(shape), fmt::format("'{}' is no ranks x bytes", shape.text),
-                         "at least two ranks", "write 8 x 64 MiB");
-      return std::nullopt;
-    }
-    const auto size = bytes(shape, parts[1]);
-    if (!size) return std::nullopt;
-    return profile::MeasuredCase{"collective", op.text, {*ranks, *size}, {}};
+  auto all = sizes(shape, *known);
+  if (!all) return std::nullopt;
+  return profile::MeasuredCase{family, operation, std::move(*all), {}};
+}
+
+std::optional<profile::MeasuredCase> TableReader::collective(const CsvField& op,
+                                                             const CsvField& shape) {
+  const std::vector<std::string> parts = factors_of(shape.text);
+  const auto ranks = csv_number(parts.front());
+  if (parts.size() != 2 || !ranks || *ranks < 2 || *ranks != std::floor(*ranks)) {
+    diagnostics_.error(place(shape), fmt::format("'{}' is no ranks x bytes", shape.text),
+                       "at least two ranks", "write 8 x 64 MiB");
+    return std::nullopt;
   }
-  diagnostics_.error(place(op), fmt::format("unknown op '{}'", op.text), "",
-                     "gemm PRECISION forward, memory NAME, all_reduce, all_gather, "
-                     "reduce_scatter, all_to_all, broadcast, send_receive");
-  return std::nullopt;
+  const auto size = bytes(shape, parts[1]);
+  if (!size) return std::nullopt;
+  return profile::MeasuredCase{"collective", op.text, {*ranks, *size}, {}};
 }
 
 void TableReader::row(const std::vector<CsvField>& fields) {
@@ -172,11 +229,18 @@ void TableReader::row(const std::vector<CsvField>& fields) {
   measurement_.cases[found->second].seconds.push_back(*time * unit_);
 }
 
+void TableReader::add_fact(const std::string& text) {
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string::npos) return;  // a remark that begins with that word
+  measurement_.environment.push_back({text.substr(0, colon), text.substr(colon + 2)});
+}
+
 profile::Measurement TableReader::read(const std::string& text) {
   std::istringstream lines(text);
   bool has_header = false;
   for (std::string line; std::getline(lines, line);) {
     ++number_;
+    if (line.starts_with("# fact ")) add_fact(line.substr(7));
     if (line.empty() || line.front() == '#') continue;
     const std::vector<CsvField> fields = csv_fields(line);
     if (has_header) {

@@ -13,10 +13,13 @@ namespace sim::scenario {
 bool is_sample_table(const std::filesystem::path& file);
 
 // Columns `op`, `shape` and `time [us]` (or [s], [ms], [ns]); others are not read. Lines that begin
-// with # are not either. Rows of one op and shape are samples of one case.
-//   gemm bf16 forward    4096 x 8192 x 1024    m, n, k
-//   memory copy          64 MiB                read and written
-//   all_reduce           8 x 64 MiB            ranks, bytes as nccl-tests counts
+// with # are not either, but `# fact NAME: VALUE` becomes part of the environment. Rows of one op
+// and shape are samples of one case; families as in calibrate/profile/measurement.h.
+//   gemm bf16 forward            4096 x 8192 x 1024         m, n, k; input and weight gradient too
+//   attention flash3 backward    2 x 32 x 8 x 4096 x 128    sequences, heads, key heads, length,
+//                                                           size of a head; causal, else 'full'
+//   memory copy                  64 MiB                     read and written
+//   all_reduce                   8 x 64 MiB                 ranks, bytes as nccl-tests counts
 std::optional<calibrate::profile::Measurement> read_sample_table(const std::filesystem::path& file,
                                                                  Diagnostics& diagnostics);
 

@@ -83,6 +83,18 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertNotIn("noise", result.stdout)
 
+    def test_an_optional_package_is_tried_and_done_without(self):
+        result = self.run_in_tree("run", absent="libopenblas-dev\n")
+        self.assertEqual(self.calls[1],
+                         "apt-get -qq install -y --no-install-recommends libopenblas-dev")
+        result = self.run_in_tree("run", absent="libopenblas-dev\n", apt="100")
+        self.assertIn("going without libopenblas-dev", result.stderr)
+        self.assertEqual(result.returncode, 3)
+        result = self.run_in_tree("run", absent="libopenblas-dev\n", user="1000")
+        self.assertIn("'maquette calibrate --host': sudo apt-get install libopenblas-dev",
+                      result.stderr)
+        self.assertEqual(result.returncode, 3)
+
     def test_failures_stop(self):
         for state, message in [({"absent": "meson\n", "apt": "100"}, "could not install"),
                                ({"setup": "1"}, "could not configure"),

@@ -1,6 +1,7 @@
 // Profiles of our own measuring: what the file keeps, what layouts answer, what a comparison finds.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -85,6 +86,120 @@ TEST_CASE("measured: a machine of round numbers is found again") {
   CHECK(profile->attention(attention).duration.value() > 0);
 }
 
+namespace {
+
+// A GPU of round numbers: bf16 at 500 TFLOP/s and 4 us, weight gradients twice, fp8 half of that;
+// full load costs a fifth; attention at 250 TFLOP/s, backward three times.
+Measurement round_gpu() {
+  Measurement measurement = round_machine();
+  std::erase_if(measurement.cases,
+                [](const MeasuredCase& one) { return one.family != "collective"; });
+  for (double bytes = 1e5; bytes < 2e9; bytes *= 2) {
+    measurement.cases.push_back(stream(bytes, {1e-6 + bytes / 3e12}));
+  }
+  for (const auto& [operation, factor] :
+       {std::pair{"bf16 forward", 1.0}, std::pair{"bf16 weight gradient", 2.0},
+        std::pair{"fp8 forward", 0.5}}) {
+    for (std::size_t i = 0; i < 40; ++i) {
+      std::vector<double> shape;
+      for (std::size_t d = 0; d < 3; ++d) {
+        shape.push_back(std::floor(512 * std::pow(16, halton(i, d))));
+      }
+      const double seconds = factor * (4e-6 + 2 * shape[0] * shape[1] * shape[2] / 500e12);
+      measurement.cases.push_back({"gemm", operation, shape, {seconds}});
+      const bool is_anchor = i % 8 == 0 && std::string(operation) == "bf16 forward";
+      if (is_anchor) {
+        measurement.cases.push_back({"sustained", operation, shape, {1.2 * seconds}});
+      }
+    }
+  }
+  for (std::size_t i = 0; i < 24; ++i) {
+    const double length = 512 * std::pow(2.0, static_cast<double>(i % 5)),
+                 heads = 4 * std::pow(2.0, static_cast<double>(i % 4));
+    const double sequences = 1 + static_cast<double>(i / 20);
+    // Causal: half of 4 S^2 d for each head.
+    const double seconds = 1e-5 + 2 * sequences * heads * length * length * 128 / 250e12;
+    const std::vector<double> shape{sequences, heads, heads, length, 128};
+    measurement.cases.push_back({"attention", "cudnn forward", shape, {seconds}});
+    measurement.cases.push_back({"attention", "cudnn backward", shape, {3 * seconds}});
+  }
+  return measurement;
+}
+
+}  // namespace
+
+TEST_CASE("measured: a GPU of round numbers, its layouts, full load and attention") {
+  const ProfileData data = fit_measured(
+      {.name = "gpu", .multiprocessors = 100, .measured = "round numbers", .load = "bursts"},
+      round_gpu());
+  CHECK(std::abs(data.sustained_gemm.value - 1.2) < 1e-9);
+  CHECK(std::abs(data.attention_backward.value - 3) < 1e-9);
+  const auto profile = profile_of(data, device_named("gpu"));
+  // 2 * 4096^3 / 500 TFLOP/s = 274.9 us, a fifth more at full load, and 4 us.
+  GemmQuestion question{.m = 4096, .n = 4096, .k = 4096};
+  const auto micro = [&] { return 1e6 * profile->gemm(question).duration.value(); };
+  CHECK(std::abs(micro() / 333.9 - 1) < 0.05);
+  question.layout = Layout::weight_gradient;
+  CHECK(std::abs(micro() / 667.8 - 1) < 0.05);
+  // No input gradient was measured: the forward fit, as it is.
+  question.layout = Layout::input_gradient;
+  CHECK(std::abs(micro() / 333.9 - 1) < 0.05);
+  question.layout = Layout::forward;
+  question.precision = Precision::fp8;
+  CHECK(std::abs(micro() / 166.9 - 1) < 0.05);
+  // Never timed: at the rate of bf16, and said to be outside.
+  question.precision = Precision::fp32;
+  CHECK(profile->gemm(question).extrapolated);
+  AttentionQuestion attention;
+  attention.kernel = AttentionKernel::cudnn;
+  attention.query_heads = attention.kv_heads = 16;
+  attention.query_length = attention.key_length = 4096;
+  // 10 us + 2 * 16 * 4096^2 * 128 / 250 TFLOP/s = 284.9 us; full load is taken to cost a tenth.
+  const double forward = profile->attention(attention).duration.value();
+  CHECK(std::abs(forward / (1.1 * 284.9e-6) - 1) < 0.1);
+  CHECK_FALSE(profile->attention(attention).extrapolated);
+  attention.backward = true;
+  CHECK(std::abs(profile->attention(attention).duration.value() / forward - 3) < 1e-9);
+  // A kernel that was not timed is answered as the one that was.
+  attention.kernel = AttentionKernel::flash2;
+  CHECK(profile->attention(attention).duration.value() > 0);
+}
+
+TEST_CASE("measured: attention backward alone is refused") {
+  Measurement samples = round_gpu();
+  std::erase_if(samples.cases,
+                [](const MeasuredCase& one) { return one.operation == "cudnn forward"; });
+  CHECK(complaint([&] { fit_measured({.name = "gpu", .measured = ""}, samples); }) ==
+        "attention was measured backward or without a mask only");
+}
+
+TEST_CASE("import: layouts, full load and attention go into a profile that has others") {
+  ProfileData data = fit_measured(
+      {.name = "gpu", .multiprocessors = 100, .measured = "round numbers"}, round_gpu());
+  Measurement samples;
+  for (const MeasuredCase& one : round_gpu().cases) {
+    if (one.family != "gemm" && one.family != "attention") continue;
+    MeasuredCase slower = one;
+    for (double& seconds : slower.seconds) seconds *= 2;
+    if (one.operation == "bf16 weight gradient") slower.operation = "bf16 input gradient";
+    if (one.operation != "fp8 forward") samples.cases.push_back(slower);
+  }
+  replace_fitted(data, samples, "twice as slow");
+  const auto profile = profile_of(data, device_named("gpu"));
+  GemmQuestion question{.m = 4096, .n = 4096, .k = 4096};
+  const auto micro = [&] { return 1e6 * profile->gemm(question).duration.value(); };
+  CHECK(std::abs(micro() / (2 * 333.9) - 1) < 0.05);
+  question.layout = Layout::input_gradient;  // from samples of twice 2 x forward
+  CHECK(std::abs(micro() / (4 * 333.9) - 1) < 0.05);
+  question.layout = Layout::weight_gradient;  // as it was
+  CHECK(std::abs(micro() / (2 * 333.9) - 1) < 0.05);
+  CHECK(data.attention.size() == 1);
+  CHECK(data.layouts.size() == 2);
+  // 40 products each of four operations; all samples of before but those of the same shapes.
+  CHECK(std::count_if(data.measurement.cases.begin(), data.measurement.cases.end(),
+                      [](const MeasuredCase& one) { return one.family == "gemm"; }) == 160);
+}
+
 TEST_CASE("measured: samples, layouts and environment come back from the file") {
   const ProfileData data =
       fit_measured({.name = "round", .measured = "round numbers"}, round_machine());
@@ -106,7 +221,7 @@ TEST_CASE("measured: too few samples are refused by name") {
   CHECK(complaint([&] { fit_measured({.name = "few", .measured = ""}, few); }) ==
         "10 shapes of gemm fp32 forward");
   CHECK(complaint([] { fit_measured({.name = "none", .measured = ""}, {}); }) ==
-        "no product of fp32 forward was measured");
+        "no product of the forward layout was measured");
 }
 
 TEST_CASE("import: an all-reduce replaces the curves of its kind and no other fit") {

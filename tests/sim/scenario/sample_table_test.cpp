@@ -88,3 +88,38 @@ TEST_CASE("samples: zero and missing times, wrong shapes and unknown operations,
   CHECK(complaint("memory copy,1 MiB").find("2 values, 3 are needed") != std::string::npos);
   CHECK(read("op,shape,time [us]\n").errors.find("no row of a sample") != std::string::npos);
 }
+
+TEST_CASE("samples: layouts, attention, sustained products, transfers; facts of where") {
+  const Reading reading = read(
+      "op,shape,time [us],clock\n# fact device: a GPU\n# a remark\n"
+      "gemm bf16 weight gradient,16 x 32 x 64,2,1980\nsustained fp8 forward,16 x 32 x 64,3,1200\n"
+      "attention cudnn backward full,2 x 8 x 4 x 512 x 128,4,0\n"
+      "grouped bf16 forward,2 x 8 x 4 x 16,5,0\ntransfer h2d pinned,1 MiB,6,0\n"
+      "launch graph,1,7,0\n");
+  CHECK(reading.errors == "");
+  const auto& rows = *reading.samples;
+  REQUIRE(rows.cases.size() == 6);
+  CHECK(rows.cases[0].operation == "bf16 weight gradient");
+  CHECK(rows.cases[1].family == "sustained");
+  CHECK(rows.cases[2].shape == std::vector<double>{2, 8, 4, 512, 128});
+  CHECK(rows.cases[2].operation == "cudnn backward full");
+  CHECK(rows.cases[3].shape.size() == 4);
+  CHECK(rows.cases[4].shape == std::vector<double>{1048576});
+  REQUIRE(rows.environment.size() == 1);
+  CHECK(rows.environment[0].name == "device");
+  CHECK(rows.environment[0].value == "a GPU");
+}
+
+TEST_CASE("samples: attention of no known kernel, direction or shape") {
+  CHECK(complaint("attention flash9 forward,2 x 8 x 8 x 512 x 128,3")
+            .find("unknown attention 'attention flash9 forward'") != std::string::npos);
+  CHECK(complaint("attention flash3 sideways,2 x 8 x 8 x 512 x 128,3").find("unknown attention") !=
+        std::string::npos);
+  CHECK(complaint("attention flash3 forward,512 x 128,3") ==
+        "samples.csv:2:26: error: '512 x 128' is no shape of attention\n"
+        "attention flash3 forward,512 x 128,3\n"
+        "                         ^~~~~~~~~\n"
+        "  why:  whole numbers are needed: sequences, heads, key heads, length and size of a head\n"
+        "  hint: write 2 x 32 x 8 x 4096 x 128\n");
+  CHECK(complaint("gemm bf16 sideways,8 x 8 x 8,3").find("unknown product") != std::string::npos);
+}
