@@ -26,6 +26,7 @@ struct TimedDnn {
   Seconds embedding_forward, embedding_backward, head_forward, head_backward, head_backward_weight;
   Bytes boundary;    // sent from stage to stage, each direction, per micro-batch
   Bytes parameters;  // gradient bytes of one layer (reduced over data ranks); 0: none
+  Bytes activations;  // kept of one layer and micro-batch until its backward pass
 };
 
 // An operation of a program written by hand: collectives, flows and overlap on their own.

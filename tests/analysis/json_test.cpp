@@ -43,6 +43,7 @@ TEST_CASE("json: every promised key is there, and no other") {
                            "hardware_flops_utilization",
                            "fits",
                            "memory",
+                           "host_memory",
                            "time",
                            "links",
                            "pipeline",
