@@ -28,8 +28,7 @@ HostLayout::HostLayout(const HostType& type, bool has_fabric, bool reaches_memor
     is_nic_elsewhere = is_nic_elsewhere || switch_of_nic(nic) != switch_of_device(device);
   }
   has_pcie_ = peers_by_pcie || nics_ > 0 || reaches_memory;
-  has_switch_links_ =
-      reaches_memory || (pcie_switches_ > 1 && (peers_by_pcie || is_nic_elsewhere));
+  has_switch_links_ = reaches_memory || (pcie_switches_ > 1 && (peers_by_pcie || is_nic_elsewhere));
 
   first_pcie_ = devices_ * scale_up_stride_;
   first_switch_ = first_pcie_ + (has_pcie_ ? 2 * std::int64_t{devices_} : 0);

@@ -29,8 +29,8 @@ struct MemoryBreakdown {
 //               3 divide the last, the last two, all by the ranks of a shard group (data x context
 //               unless there are several copies), those of routed experts
 //               by the replicas of the experts; the share of the optimizer that is offloaded is on
-//               the host, with a copy of its gradients and 2 bytes a parameter; a schedule with several versions of the weights
-//               holds as many
+//               the host, with a copy of its gradients and 2 bytes a parameter; a schedule with
+//               several versions of the weights holds as many
 //   activations what the schedule keeps at its worst moment: layers of each virtual stage, the
 //               embedding's with the first and the head's with the last part of the dnn; where
 //               weight gradients come apart, their operands until then

@@ -11,12 +11,12 @@ using topology::HostType;
 // A share, or all of it.
 Kind<double> on_host() {
   const Kind<double> part = share();
-  return {[part] { return fmt::format("{{\"anyOf\":[{{\"const\":\"host\"}},{}]}}", part.schema()); },
-          [part](Reader& reader, const Value& value,
-                 const std::string& path) -> std::optional<double> {
-            if (value.kind == Value::Kind::text && value.text == "host") return 1;
-            return part.read(reader, value, path);
-          }};
+  return {
+      [part] { return fmt::format("{{\"anyOf\":[{{\"const\":\"host\"}},{}]}}", part.schema()); },
+      [part](Reader& reader, const Value& value, const std::string& path) -> std::optional<double> {
+        if (value.kind == Value::Kind::text && value.text == "host") return 1;
+        return part.read(reader, value, path);
+      }};
 }
 
 struct Need {
@@ -39,11 +39,11 @@ void check_hosts(Reader& reader, const topology::HostGroup& group, std::size_t i
     const char* field =
         offload.optimizer > 0 ? "plan.offload.optimizer" : "plan.offload.activations";
     const Place place = reader.place(fmt::format("cluster.hosts.{}", index));
-    reader.error(field, reader.place(field),
-                 fmt::format("hosts '{}' of type '{}' state no {}", group.name, type.name,
-                             need.key),
-                 fmt::format("{}; see {}:{}:{}", need.what, place.file, place.line, place.column),
-                 fmt::format("write the type out with its {}, or choose another", need.key));
+    reader.error(
+        field, reader.place(field),
+        fmt::format("hosts '{}' of type '{}' state no {}", group.name, type.name, need.key),
+        fmt::format("{}; see {}:{}:{}", need.what, place.file, place.line, place.column),
+        fmt::format("write the type out with its {}, or choose another", need.key));
   }
 }
 

@@ -60,9 +60,7 @@ struct StageDataPlan {
   int first_event(Sharers sharers) const {
     return sharers == Sharers::data ? 0 : by_sharers.front().events;
   }
-  int first_offload_event() const {
-    return by_sharers.front().events + by_sharers.back().events;
-  }
+  int first_offload_event() const { return by_sharers.front().events + by_sharers.back().events; }
   int events() const { return first_offload_event() + offload.events; }
   bool is_concurrent(std::size_t pass) const {
     return by_sharers.front().is_concurrent[pass] || by_sharers.back().is_concurrent[pass] ||

@@ -16,7 +16,8 @@ std::optional<HostMemory> fullest_host(const Job& job,
     const topology::HostIndex host = job.cluster->device(first).host;
     const topology::HostType* type = job.cluster->host_type(host);
     invariant(type && type->memory.value() > 0, "a host does not state its memory");
-    HostMemory one{.capacity = type->memory};
+    HostMemory one;
+    one.capacity = type->memory;
     int rank = first;
     for (; rank < grid.ranks() && job.cluster->device(rank).host == host; ++rank, ++one.ranks) {
       const auto stage = static_cast<std::size_t>(grid.coordinates(rank).pipeline);

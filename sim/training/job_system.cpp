@@ -89,8 +89,7 @@ void JobBuilder::connect() {
       slots[slot] = {all(shared_streams_[static_cast<std::size_t>(group)][i]), category,
                      Category::wait};
     }
-    slots[slot_to_host] = {some(to_host_[i]), Category::exposed_offload,
-                           Category::exposed_offload};
+    slots[slot_to_host] = {some(to_host_[i]), Category::exposed_offload, Category::exposed_offload};
     slots[slot_from_host] = {some(from_host_[i]), Category::exposed_offload,
                              Category::exposed_offload};
     slots[slot_cpu] = {some(cpu_[i]), Category::optimizer, Category::optimizer};

@@ -55,9 +55,9 @@ class Planner {
   const std::vector<Pass>& passes_;
   const std::vector<std::vector<Unit>>& units_;
   const StageDataPlan& data_;
-  std::vector<Place> issued_at_;  // [out]
-  std::vector<int> sent_;         // in `out`, of activations, in order
-  std::vector<int> freed_;        // events of backward units, in order
+  std::vector<Place> issued_at_;                      // [out]
+  std::vector<int> sent_;                             // in `out`, of activations, in order
+  std::vector<int> freed_;                            // events of backward units, in order
   std::map<std::tuple<int, int, int>, int> sent_of_;  // micro-batch, virtual stage, unit
   OffloadPlan result_;
 };
@@ -111,8 +111,8 @@ void Planner::backward(int index) {
     if (full >= 0) copy.event = freed_[static_cast<std::size_t>(full)];
     freed_.push_back(result_.events++);
     result_.in.push_back(copy);
-    result_.hooks.push_back({index, position, std::nullopt,
-                             static_cast<int>(result_.in.size()) - 1, freed_.back()});
+    result_.hooks.push_back(
+        {index, position, std::nullopt, static_cast<int>(result_.in.size()) - 1, freed_.back()});
   }
 }
 
@@ -141,11 +141,11 @@ bool Planner::copy_reduced(Sharers sharers) {
     const Pass& pass = passes_[static_cast<std::size_t>(hook->pass)];
     if (is_repeated && last.at(pass.virtual_stage) != hook->pass) continue;
     const bool is_scattered = operation.operation == Operation::reduce_scatter;
-    OffloadPlan::Out copy{.bytes = operation.bytes / (is_scattered ? ranks : 1),
-                          .after = is_shared ? OffloadPlan::Out::After::data
-                                             : OffloadPlan::Out::After::expert_data,
-                          .milestone = static_cast<int>(i),
-                          .is_gradient = true};
+    OffloadPlan::Out copy{
+        .bytes = operation.bytes / (is_scattered ? ranks : 1),
+        .after = is_shared ? OffloadPlan::Out::After::data : OffloadPlan::Out::After::expert_data,
+        .milestone = static_cast<int>(i),
+        .is_gradient = true};
     const auto& copies = data_.copies.reductions;
     for (std::size_t r = 0; is_shared && r < copies.size(); ++r) {
       if (copies[r].after != static_cast<int>(i)) continue;
@@ -205,8 +205,8 @@ void Planner::step() {
     if (!copy.is_gradient) continue;
     copy.bytes *= offload_.optimizer;
     const double parameters = copy.bytes / bytes.gradient;
-    result_.in.push_back({.bytes = parameters * bytes.parameter,
-                          .step = static_cast<int>(result_.steps.size())});
+    result_.in.push_back(
+        {.bytes = parameters * bytes.parameter, .step = static_cast<int>(result_.steps.size())});
     result_.steps.push_back(parameters * bytes.step());
     result_.last_gradient = static_cast<int>(i);
   }

@@ -48,7 +48,7 @@ struct OffloadPlan {
   std::vector<double> steps;  // bytes that the CPU reads and writes in each
   std::vector<Hook> hooks;    // by pass, then unit
   int events = 0;
-  int concurrent_from = INT_MAX;  // pass from which on copies may be in progress
+  int concurrent_from = INT_MAX;     // pass from which on copies may be in progress
   std::optional<int> last_gradient;  // in `out`
 
   bool is_concurrent(std::size_t pass) const { return static_cast<int>(pass) >= concurrent_from; }

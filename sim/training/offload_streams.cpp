@@ -31,13 +31,13 @@ network::Program JobBuilder::host_route_program(const Lane& lane, HostRoute what
   ProgramWriter writer;
   const auto add = [&](double bytes, const char* label, std::vector<network::Wait> waits) {
     const TransferCost cost = transfer_cost(path, Bytes(bytes));
-    ProgramWriter::StepSpec step{.label = label,
-                                 .category = what == HostRoute::work ? Category::optimizer
-                                                                     : Category::exposed_offload,
-                                 .lag = cost.lag,
-                                 .work = cost.work,
-                                 .weight = cost.weight,
-                                 .waits = std::move(waits)};
+    ProgramWriter::StepSpec step{
+        .label = label,
+        .category = what == HostRoute::work ? Category::optimizer : Category::exposed_offload,
+        .lag = cost.lag,
+        .work = cost.work,
+        .weight = cost.weight,
+        .waits = std::move(waits)};
     if (cost.work > 0) step.uses.push_back({0, cost.amount});
     writer.add(step);
     writer.reach(writer.size() - 1);
@@ -47,9 +47,8 @@ network::Program JobBuilder::host_route_program(const Lane& lane, HostRoute what
     for (std::size_t i = 0; i < offload.out.size(); ++i) {
       const OffloadPlan::Out& copy = offload.out[i];
       const bool is_of_compute = copy.after == OffloadPlan::Out::After::compute;
-      std::vector<network::Wait> waits = {
-          {to_host_compute + static_cast<std::int32_t>(copy.after),
-           is_of_compute ? event(copy.milestone) : copy.milestone}};
+      std::vector<network::Wait> waits = {{to_host_compute + static_cast<std::int32_t>(copy.after),
+                                           is_of_compute ? event(copy.milestone) : copy.milestone}};
       // The copies of an embedding are added up when all passes have ended.
       const bool is_last = offload.last_gradient == static_cast<int>(i);
       if (is_last && has_embedding_reduction()) waits.push_back({to_host_embedding, 0});
@@ -111,10 +110,9 @@ void JobBuilder::make_offload() {
     if (!offload.steps.empty()) {
       cpu_[i] = make_host_stream(lane, "cpu", HostRoute::work, {slot({to_host_[i]})});
     }
-    from_host_[i] = make_host_stream(
-        lane, "from host", HostRoute::from_memory,
-        {slot({lane.compute}), slot({to_host_[i]}),
-         cpu_[i] < 0 ? SystemBuilder::SlotSpec{} : slot({cpu_[i]})});
+    from_host_[i] = make_host_stream(lane, "from host", HostRoute::from_memory,
+                                     {slot({lane.compute}), slot({to_host_[i]}),
+                                      cpu_[i] < 0 ? SystemBuilder::SlotSpec{} : slot({cpu_[i]})});
     if (!is_recorded(lane)) continue;
     record(to_host_[i], static_cast<int>(i), "to host");
     record(from_host_[i], static_cast<int>(i), "from host");

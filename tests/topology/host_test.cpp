@@ -165,11 +165,11 @@ TEST_CASE("host memory of a PCIe host: four devices to a switch, with its socket
   Description description = alone(type);
   description.reaches_host_memory = true;
   const Cluster cluster(description);
-  CHECK(text_of(cluster, cluster.host_route(device_named(cluster, "h0.gpu3"),
-                                            HostRoute::to_memory)) ==
+  CHECK(text_of(cluster,
+                cluster.host_route(device_named(cluster, "h0.gpu3"), HostRoute::to_memory)) ==
         "h0.gpu3.pcie.out h0.pcie0.up h0.memory0");
-  CHECK(text_of(cluster, cluster.host_route(device_named(cluster, "h0.gpu4"),
-                                            HostRoute::from_memory)) ==
+  CHECK(text_of(cluster,
+                cluster.host_route(device_named(cluster, "h0.gpu4"), HostRoute::from_memory)) ==
         "h0.gpu4.pcie.in h0.pcie1.down h0.memory1");
 }
 
