@@ -1,6 +1,10 @@
 // What plans keep in host memory, and which cannot.
 #include "sim/plan/offload.h"
 
+#include <doctest/doctest.h>
+
+#include <cmath>
+
 #include "sim/plan/memory.h"
 #include "tests/sim/plan/examples.h"
 
