@@ -42,6 +42,13 @@ std::optional<double> found_bytes(const std::string& quantity, const Result& res
   if (quantity == "memory.optimizer") return worst.optimizer.value();
   if (quantity == "memory.activations") return worst.activations.value();
   if (quantity == "memory.other") return worst.other.value();
+  if (!result.host_memory) return std::nullopt;
+  const sim::plan::HostBytes& host = result.host_memory->used;
+  if (quantity == "host_memory") return host.total().value();
+  if (quantity == "host_memory.optimizer") return host.optimizer.value();
+  if (quantity == "host_memory.gradients") return host.gradients.value();
+  if (quantity == "host_memory.parameters") return host.parameters.value();
+  if (quantity == "host_memory.activations") return host.activations.value();
   return std::nullopt;
 }
 

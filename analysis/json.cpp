@@ -75,6 +75,22 @@ void add_memory(JsonWriter& json, const Result& result) {
   json.close_object();
 }
 
+void add_host_memory(JsonWriter& json, const Result& result) {
+  if (!result.host_memory) {
+    json.member("host_memory", std::optional<double>());
+    return;
+  }
+  const sim::training::HostMemory& memory = *result.host_memory;
+  json.key("host_memory").open_object();
+  json.member("capacity_bytes", memory.capacity.value());
+  json.member("used_bytes", memory.used.total().value());
+  json.member("worst_host", memory.host).member("ranks", memory.ranks);
+  json.member("optimizer", memory.used.optimizer.value());
+  json.member("gradients", memory.used.gradients.value());
+  json.member("parameters", memory.used.parameters.value());
+  json.member("activations", memory.used.activations.value()).close_object();
+}
+
 void add_time(JsonWriter& json, const Result& result) {
   json.key("time").open_object();
   for (int c = 0; c < static_cast<int>(Category::exposed_tensor); ++c) {
@@ -141,6 +157,7 @@ std::string to_json(const Result& result, const std::optional<sim::fault::Outloo
   add_iterations(json, result);
   add_rates(json, result);
   add_memory(json, result);
+  add_host_memory(json, result);
   add_time(json, result);
   add_links(json, result);
   if (outlook) add_job(json, *outlook);

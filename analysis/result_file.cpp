@@ -83,6 +83,11 @@ void add_memory(Hdf5Image& image, const Result& result) {
   bytes("optimizer", [](const Stage& s) { return s.memory.optimizer.value(); });
   bytes("activations", [](const Stage& s) { return s.memory.activations.value(); });
   bytes("other", [](const Stage& s) { return s.memory.other.value(); });
+  // Of one rank, in its host's memory.
+  bytes("host_optimizer", [](const Stage& s) { return s.memory.host.optimizer.value(); });
+  bytes("host_gradients", [](const Stage& s) { return s.memory.host.gradients.value(); });
+  bytes("host_parameters", [](const Stage& s) { return s.memory.host.parameters.value(); });
+  bytes("host_activations", [](const Stage& s) { return s.memory.host.activations.value(); });
   // Activations over time: those of a stage from first[i] to first[i + 1].
   Integers first = {0}, held_at;
   Numbers held;

@@ -149,7 +149,26 @@ std::string operations(const Result& result) {
   return text;
 }
 
+bool fits_devices(const Result& result) {
+  return std::all_of(result.memory.begin(), result.memory.end(), [](const StageMemory& stage) {
+    return stage.memory.peak().value() <= stage.capacity_bytes;
+  });
+}
+
+std::string host_memory(const sim::training::HostMemory& memory) {
+  const sim::plan::HostBytes& used = memory.used;
+  return fmt::format(
+      "{:<23}{} of {} ({}) on {}, {} ranks\n  optimizer {}, gradients {}, parameters {}, "
+      "activations {}\n",
+      "host memory, fullest", to_text(used.total()), to_text(memory.capacity),
+      percent(used.total() / memory.capacity), memory.host, memory.ranks, to_text(used.optimizer),
+      to_text(used.gradients), to_text(used.parameters), to_text(used.activations));
+}
+
 std::string excess(const Result& result) {
+  if (fits_devices(result)) {
+    return "  DOES NOT FIT: the host's memory is too small for what is offloaded\n";
+  }
   std::string stages;
   for (const StageMemory& stage : result.memory) {
     if (stage.memory.peak().value() <= stage.capacity_bytes) continue;
@@ -181,6 +200,7 @@ std::string memory(const Result& result) {
   text += fmt::format("  weights {}, gradients {}, optimizer {}, activations {}, other {}\n",
                       to_text(parts.weights), to_text(parts.gradients), to_text(parts.optimizer),
                       to_text(parts.activations), to_text(parts.other));
+  if (result.host_memory) text += host_memory(*result.host_memory);
   text += result.fits ? "  fits\n" : excess(result);
   return text;
 }

@@ -63,6 +63,10 @@ Route Cluster::route(DeviceIndex source, DeviceIndex target, std::uint64_t flow)
   return state_->network->route(source, target, flow);
 }
 
+Route Cluster::host_route(DeviceIndex device, HostRoute what) const {
+  return state_->network->host_route(device, what);
+}
+
 std::vector<LinkIndex> Cluster::links_of_part(const std::string& part) const {
   return state_->network->links_of_part(part);
 }

@@ -6,6 +6,8 @@
 //   h3.gpu5.pcie.out, .in           device to and from its PCIe switch
 //   h3.pcie1.up, .down              PCIe switch to and from its socket; only where a route needs it
 //   h3.socket0.socket1              between CPU sockets; only where a route needs it
+//   h3.memory0, h3.cores0           memory of a CPU socket, for both directions, and its cores;
+//                                   only where host memory is reached
 //   h3.nic2.out, .in                PCIe switch to leaf and back: the lowest of NIC, slot and port
 //   leaf3.up, .down                 leaf to and from all spines (sprayed), or a pod's second tier
 //   pod1.up, .down                  second tier of a pod to and from the core (sprayed)
@@ -45,7 +47,7 @@ struct Device {
   bool sharp = false;  // the switch of its domain reduces and multicasts
 };
 
-enum class LinkKind { scale_up, pcie, socket, nic, fabric };
+enum class LinkKind { scale_up, pcie, socket, nic, memory, cores, fabric };
 
 struct Link {
   LinkKind kind = LinkKind::fabric;
@@ -70,6 +72,10 @@ struct Route {
   bool inside_domain = false;  // uses scale-up links only
   bool inside_host = false;
 };
+
+// What a device has of its host: a copy to the memory of its socket, one from there, or what the
+// CPU does there.
+enum class HostRoute { to_memory, from_memory, work };
 
 // Sizes, in devices, of the parts that look alike and start at multiples of their size. A size need
 // not divide the next: domains of 18 hosts lie across leaves of 32.
@@ -146,6 +152,10 @@ class Cluster {
   // (hashed). In an arbitrary graph devices forward. Safe to call from several threads.
   // REQUIRES: source != target.
   Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow = 0) const;
+
+  // Returns the route between a device and its socket's part of the host's memory, or the memory
+  // and the cores that work for it there. REQUIRES: Description::reaches_host_memory, no graph.
+  Route host_route(DeviceIndex device, HostRoute what) const;
 
   // The links of a part, in both directions: those with its name, or that start or end at it. Parts
   // are hosts, devices, NICs, switches, links and ports ("leaf3.port5", the sixth NIC attached); a

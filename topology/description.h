@@ -40,6 +40,9 @@ struct HostType {
   BytesPerSecond nic;  // one way
   Bytes memory;        // host DRAM
   BytesPerSecond memory_rate;
+  // What its cores read and write of optimizer states when they take a step, from memory that does
+  // not bound them.
+  BytesPerSecond optimizer_rate;
   int cores = 0;
   double power_watts = 0;  // host without devices; 0: not stated
 };
@@ -95,6 +98,9 @@ struct Description {
   std::vector<HostGroup> hosts;  // empty when `graph` is given
   Fabric fabric;
   std::optional<Graph> graph;
+  // Devices copy to and from the memory of their hosts, and CPUs work there: PCIe links, memory and
+  // cores are then among the links.
+  bool reaches_host_memory = false;
   int spares = 0;  // hosts
   std::optional<Storage> storage;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/invariant.h"
 #include "topology/graph_parts.h"
 #include "topology/graph_router.h"
 #include "topology/network.h"
@@ -39,6 +40,9 @@ class GraphNetwork : public Network {
   std::optional<Blocks> blocks() const override { return std::nullopt; }
   std::vector<DeviceIndex> type_borders() const override { return {}; }
   Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const override;
+  Route host_route(DeviceIndex /*device*/, HostRoute /*what*/) const override {
+    sim::bug("a graph has no host memory");
+  }
   std::vector<LinkIndex> links_of_part(const std::string& part) const override;
   std::vector<DeviceIndex> devices_of_part(const std::string& part) const override;
 

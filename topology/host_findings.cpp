@@ -119,6 +119,7 @@ void find_in_type(const HostGroup& group, const Fabric& fabric, Findings& findin
   findings.check_not_negative("socket_link", type.socket_link.value());
   findings.check_not_negative("memory", type.memory.value());
   findings.check_not_negative("memory_rate", type.memory_rate.value());
+  findings.check_not_negative("optimizer_rate", type.optimizer_rate.value());
   findings.check_not_negative("power", type.power_watts);
   find_in_scale_up(group, findings);
   find_in_nics(type, fabric, findings);
@@ -237,7 +238,8 @@ void find_in_size(const Description& description, Findings& findings) {
   // In floating point: only the size matters, and nothing overflows.
   double links = 0;
   for (const HostGroup& group : description.hosts) {
-    const HostLayout layout(group.type, description.fabric.kind != Fabric::Kind::none);
+    const HostLayout layout(group.type, description.fabric.kind != Fabric::Kind::none,
+                            description.reaches_host_memory);
     links += static_cast<double>(layout.link_count()) * group.count;
   }
   const auto fabric =

@@ -11,16 +11,19 @@ namespace {
 
 // What a host's links are like, by kind. The NIC's slot, the NIC and the switch port carry the same
 // bytes: one link at the lowest rate.
-std::array<Link, 4> links_of(const HostType& type, const HostLayout& layout, const Fabric& fabric) {
+std::array<Link, 6> links_of(const HostType& type, const HostLayout& layout, const Fabric& fabric) {
   const ScaleUp& scale_up = type.scale_up;
   BytesPerSecond to_peer = scale_up.per_device;
   if (scale_up.kind == ScaleUp::Kind::mesh && layout.domain_size() > 1) {
     to_peer = to_peer / static_cast<double>(layout.domain_size() - 1);
   }
+  const double memories = std::max(layout.memories(), 1);
   return {Link{LinkKind::scale_up, to_peer, scale_up.latency},
           Link{LinkKind::pcie, type.pcie, type.pcie_latency},
           Link{LinkKind::socket, type.socket_link, type.pcie_latency},
-          Link{LinkKind::nic, std::min({type.nic, type.pcie, fabric.link}), fabric.latency}};
+          Link{LinkKind::nic, std::min({type.nic, type.pcie, fabric.link}), fabric.latency},
+          Link{LinkKind::memory, type.memory_rate / memories, Seconds(0)},
+          Link{LinkKind::cores, type.optimizer_rate / memories, Seconds(0)}};
 }
 
 }  // namespace
@@ -58,6 +61,8 @@ std::string Host::link_name(std::int64_t i) const {
       return switch_name(link.index) + (is_second ? ".down" : ".up");
     case Owner::socket:
       return fmt::format("{}{}.socket{}.socket{}", stem, number, link.index, link.other);
+    case Owner::memory:
+      return fmt::format("{}{}.{}{}", stem, number, is_second ? "cores" : "memory", link.index);
     case Owner::nic:
       break;
   }
@@ -71,10 +76,11 @@ InHost<int> peer_at(const Host& host, std::int64_t position) {
           static_cast<int>(position % layout.devices())};
 }
 
-HostGroups::HostGroups(const std::vector<HostGroup>& descriptions, const Fabric& fabric) {
+HostGroups::HostGroups(const std::vector<HostGroup>& descriptions, const Fabric& fabric,
+                       bool reaches_memory) {
   int domains = 0;
   for (const HostGroup& description : descriptions) {
-    const HostLayout layout(description.type, fabric.kind != Fabric::Kind::none);
+    const HostLayout layout(description.type, fabric.kind != Fabric::Kind::none, reaches_memory);
     Group& group = groups_.emplace_back(
         Group{&description, layout, links_of(description.type, layout, fabric)});
     group.first_host = end_.host;

@@ -16,7 +16,7 @@ namespace topology {
 struct Group {
   const HostGroup* description;
   HostLayout layout;
-  std::array<Link, 4> links;  // [kind], but fabric
+  std::array<Link, 6> links;  // [kind], but fabric
   // Of its first host.
   HostIndex first_host = 0;
   DeviceIndex first_device = 0;
@@ -83,7 +83,7 @@ InHost<int> peer_at(const Host& host, std::int64_t position);
 class HostGroups {
  public:
   // Keeps pointers to the descriptions.
-  HostGroups(const std::vector<HostGroup>& descriptions, const Fabric& fabric);
+  HostGroups(const std::vector<HostGroup>& descriptions, const Fabric& fabric, bool reaches_memory);
 
   const std::vector<Group>& groups() const { return groups_; }
   DeviceIndex device_count() const { return end_.device; }

@@ -5,12 +5,13 @@
 
 namespace topology {
 
-HostLayout::HostLayout(const HostType& type, bool has_fabric)
+HostLayout::HostLayout(const HostType& type, bool has_fabric, bool reaches_memory)
     : devices_(type.devices),
       nics_(has_fabric ? type.nics : 0),
       devices_per_pcie_switch_(type.devices_per_pcie_switch),
       pcie_switches_((type.devices - 1) / type.devices_per_pcie_switch + 1),
       sockets_(type.socket_link.value() > 0 ? std::min(type.sockets, pcie_switches_) : 1),
+      memories_(reaches_memory ? std::min(type.sockets, pcie_switches_) : 0),
       domain_size_(1) {
   if (type.scale_up.kind != ScaleUp::Kind::none) {
     domain_size_ = std::int64_t{type.devices} * type.scale_up.domain_hosts;
@@ -26,14 +27,15 @@ HostLayout::HostLayout(const HostType& type, bool has_fabric)
     const int nic = nics_of_device(device).first;
     is_nic_elsewhere = is_nic_elsewhere || switch_of_nic(nic) != switch_of_device(device);
   }
-  has_pcie_ = peers_by_pcie || nics_ > 0;
-  has_switch_links_ = pcie_switches_ > 1 && (peers_by_pcie || is_nic_elsewhere);
+  has_pcie_ = peers_by_pcie || nics_ > 0 || reaches_memory;
+  has_switch_links_ = reaches_memory || (pcie_switches_ > 1 && (peers_by_pcie || is_nic_elsewhere));
 
   first_pcie_ = devices_ * scale_up_stride_;
   first_switch_ = first_pcie_ + (has_pcie_ ? 2 * std::int64_t{devices_} : 0);
   first_socket_ = first_switch_ + (has_switch_links_ ? 2 * std::int64_t{pcie_switches_} : 0);
   first_nic_ = first_socket_ + (has_switch_links_ ? std::int64_t{sockets_} * (sockets_ - 1) : 0);
-  link_count_ = first_nic_ + 2 * std::int64_t{nics_};
+  first_memory_ = first_nic_ + 2 * std::int64_t{nics_};
+  link_count_ = first_memory_ + 2 * std::int64_t{memories_};
 }
 
 // NIC i sits beside device floor(i * devices / nics), so the last one at or before device d is
@@ -57,6 +59,7 @@ std::optional<int> HostLayout::device_of(std::int64_t number) const {
       return link.index * devices_ / nics_;
     case Owner::pcie_switch:
     case Owner::socket:
+    case Owner::memory:
       break;
   }
   return std::nullopt;
@@ -79,6 +82,7 @@ HostLayout::Link HostLayout::link(std::int64_t number, std::int64_t first_positi
   if (number < first_pcie_) return pair(Owner::device_scale_up, number);
   if (number < first_switch_) return pair(Owner::device_pcie, number - first_pcie_);
   if (number < first_socket_) return pair(Owner::pcie_switch, number - first_switch_);
+  if (number >= first_memory_) return pair(Owner::memory, number - first_memory_);
   if (number >= first_nic_) return pair(Owner::nic, number - first_nic_);
   const std::int64_t from = (number - first_socket_) / (sockets_ - 1);
   return {Owner::socket, static_cast<int>(from),

@@ -2,7 +2,7 @@
 //
 // A host's links are numbered: scale-up links of device 0, 1, ...; then pairs (out, in) of the
 // devices' PCIe links; pairs (up, down) of PCIe switches; links between sockets; pairs (out, in) of
-// the NICs. Its own switches: PCIe switches, then sockets.
+// the NICs; pairs (memory, cores) of the sockets. Its own switches: PCIe switches, then sockets.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace topology {
 class HostLayout {
  public:
   // REQUIRES: the type's counts are positive.
-  HostLayout(const HostType& type, bool has_fabric);
+  HostLayout(const HostType& type, bool has_fabric, bool reaches_memory);
 
   // Devices in one scale-up domain, over all its hosts; 1 without scale-up links.
   std::int64_t domain_size() const { return domain_size_; }
@@ -31,6 +31,12 @@ class HostLayout {
   int switch_of_device(int device) const { return device / devices_per_pcie_switch_; }
   int switch_of_nic(int nic) const { return switch_of_device(nic * devices_ / nics_); }
   int socket_of_switch(int pcie_switch) const { return pcie_switch * sockets_ / pcie_switches_; }
+  // Where a device's part of the host's memory is, counted as the type's sockets are; where no link
+  // between these is slow, the layout has but one.
+  int memory_of_device(int device) const {
+    return switch_of_device(device) * memories_ / pcie_switches_;
+  }
+  int memories() const { return memories_; }
   struct Nics {
     int first, count;
   };
@@ -53,7 +59,9 @@ class HostLayout {
     return first_socket_ + std::int64_t{from} * (sockets_ - 1) + (to < from ? to : to - 1);
   }
   std::int64_t nic_link(int nic) const { return first_nic_ + 2 * std::int64_t{nic}; }
+  std::int64_t memory_link(int memory) const { return first_memory_ + 2 * std::int64_t{memory}; }
   std::int64_t link_count() const { return link_count_; }
+  std::int64_t first_memory_link() const { return first_memory_; }
   // Links that leave a device for others of its domain (mesh), or up and down (crossbar).
   std::int64_t scale_up_stride() const { return scale_up_stride_; }
   std::int64_t first_pcie_link() const { return first_pcie_; }      // of devices
@@ -61,7 +69,7 @@ class HostLayout {
 
   // The way back from a number.
   struct Link {
-    enum class Owner { device_scale_up, device_pcie, pcie_switch, socket, nic };
+    enum class Owner { device_scale_up, device_pcie, pcie_switch, socket, nic, memory };
     Owner owner;
     int index;           // of the owner
     std::int64_t other;  // mesh: position of the peer; socket: the other; pairs: 1 for the second
@@ -71,16 +79,18 @@ class HostLayout {
   LinkKind kind(std::int64_t number) const {
     if (number < first_pcie_) return LinkKind::scale_up;
     if (number < first_socket_) return LinkKind::pcie;
-    return number < first_nic_ ? LinkKind::socket : LinkKind::nic;
+    if (number < first_nic_) return LinkKind::socket;
+    if (number < first_memory_) return LinkKind::nic;
+    return (number - first_memory_) % 2 == 0 ? LinkKind::memory : LinkKind::cores;
   }
 
  private:
-  int devices_, nics_, devices_per_pcie_switch_, pcie_switches_, sockets_;
+  int devices_, nics_, devices_per_pcie_switch_, pcie_switches_, sockets_, memories_;
   std::int64_t domain_size_;
   std::int64_t scale_up_stride_ = 0;  // links of one device
   bool is_mesh_ = false;
   bool has_pcie_, has_switch_links_;
-  std::int64_t first_pcie_, first_switch_, first_socket_, first_nic_, link_count_;
+  std::int64_t first_pcie_, first_switch_, first_socket_, first_nic_, first_memory_, link_count_;
 };
 
 }  // namespace topology

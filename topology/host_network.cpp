@@ -19,7 +19,7 @@ std::int64_t hosts_described(const Description& description) {
 }
 
 HostNetwork::HostNetwork(const Description& description)
-    : hosts_(description.hosts, description.fabric),
+    : hosts_(description.hosts, description.fabric, description.reaches_host_memory),
       fabric_(
           fabric_shape(description.fabric, hosts_described(description), nics_max(description))) {}
 
@@ -80,6 +80,13 @@ LinkEnds HostNetwork::ends_in_host(const Host& host, std::int64_t number) const 
       return pair(host.own_switch(link.index), host.socket(layout.socket_of_switch(link.index)));
     case Owner::socket:
       return {host.socket(link.index), host.socket(static_cast<int>(link.other))};
+    case Owner::memory: {
+      // It begins and ends at the socket.
+      const int per_socket = std::max(layout.memories() / layout.sockets(), 1);
+      const VertexIndex socket =
+          host.socket(std::min(link.index / per_socket, layout.sockets() - 1));
+      return {socket, socket};
+    }
     case Owner::nic:
       break;
   }

@@ -40,6 +40,7 @@ class HostNetwork : public Network {
   std::optional<Blocks> blocks() const override;
   std::vector<DeviceIndex> type_borders() const override;
   Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const override;
+  Route host_route(DeviceIndex device, HostRoute what) const override;
   std::vector<LinkIndex> links_of_part(const std::string& part) const override;
   std::vector<DeviceIndex> devices_of_part(const std::string& part) const override;
 

@@ -45,7 +45,7 @@ std::vector<LinkIndex> HostNetwork::links_of_part(const std::string& part) const
 void HostNetwork::add_in_host(const Host& host, const PartPattern& pattern, Found& found) const {
   const HostLayout& layout = host.group.layout;
   if (pattern.matches(host.name())) {
-    for (std::int64_t i = 0; i < layout.link_count(); ++i) found.push_back(host.link(i));
+    for (std::int64_t i = 0; i < layout.first_memory_link(); ++i) found.push_back(host.link(i));
     for (int i = 0; i < layout.devices(); ++i) add_from_peers(host, i, found);
     return;
   }
@@ -88,7 +88,7 @@ void HostNetwork::add_from_peers(const Host& host, int device, Found& found) {
 void HostNetwork::add_own_switch(const Host& host, int number, Found& found) const {
   const HostLayout& layout = host.group.layout;
   const VertexIndex vertex = host.own_switch(number);
-  for (std::int64_t i = layout.first_pcie_link(); i < layout.link_count(); ++i) {
+  for (std::int64_t i = layout.first_pcie_link(); i < layout.first_memory_link(); ++i) {
     const LinkEnds ends = ends_in_host(host, i);
     if (ends.from == vertex || ends.to == vertex) found.push_back(host.link(i));
   }

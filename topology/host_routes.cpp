@@ -169,4 +169,23 @@ Route HostNetwork::route(DeviceIndex source_index, DeviceIndex target_index,
   return result;
 }
 
+Route HostNetwork::host_route(DeviceIndex index, HostRoute what) const {
+  const End device = hosts_.device(index);
+  const Host& host = device.host;
+  const HostLayout& layout = host.group.layout;
+  const int pcie_switch = layout.switch_of_device(device.number);
+  const std::int64_t memory = layout.memory_link(layout.memory_of_device(device.number));
+  Assembly route(*this, 1, 3);
+  const bool is_back = what == HostRoute::from_memory;
+  if (what != HostRoute::work) {
+    route.add(host, LinkKind::pcie, layout.pcie_link(device.number) + is_back, 1);
+    route.add(host, LinkKind::pcie, layout.switch_link(pcie_switch) + is_back, 1);
+  }
+  route.add(host, LinkKind::memory, memory, 1);
+  if (what == HostRoute::work) route.add(host, LinkKind::cores, memory + 1, 1);
+  Route result = route.finish();
+  result.inside_host = true;
+  return result;
+}
+
 }  // namespace topology

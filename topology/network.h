@@ -35,6 +35,7 @@ class Network {
   virtual std::optional<Blocks> blocks() const = 0;
   virtual std::vector<DeviceIndex> type_borders() const = 0;
   virtual Route route(DeviceIndex source, DeviceIndex target, std::uint64_t flow) const = 0;
+  virtual Route host_route(DeviceIndex device, HostRoute what) const = 0;
   virtual std::vector<LinkIndex> links_of_part(const std::string& part) const = 0;
   virtual std::vector<DeviceIndex> devices_of_part(const std::string& part) const = 0;
 };

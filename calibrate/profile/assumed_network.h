@@ -1,5 +1,5 @@
 // Network constants that no profile file holds: reduction in the scale-up switch, a tree between
-// hosts that it feeds, PCIe.
+// hosts that it feeds, PCIe, the memory of a host.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,6 +33,11 @@ inline constexpr const char* nvls_tree_runs =
 // switch.
 inline constexpr double pcie_share = 0.83;
 
+// What long streams get of the rate of a host's memory.
+// Source: AnandTech, "Intel Skylake-EP vs AMD EPYC 7000", memory subsystem: STREAM Triad as its
+// makers tune it, 250 of 307 GB/s (2 EPYC 7601) and 199 of 256 GB/s (2 Xeon 8176).
+inline constexpr double host_memory_share = 0.8;
+
 // Source: NVIDIA/nccl src/graph/tuning.cc at 5067397: what PAT reaches of a ring's rate, and what
 // each rank adds beside its log2 n steps. No public measurement was found.
 inline constexpr double pat_share = 0.75, pat_rank_us = 2.8;
@@ -42,6 +47,7 @@ inline void add_assumed(NetworkConstants& network, const std::string& device) {
   network.step_nvls_tree = sim::microseconds(nvls_tree_step_us);
   network.fill_nvls_tree = sim::microseconds(nvls_tree_fill_us);
   network.pcie_efficiency = pcie_share;
+  network.host_memory_efficiency = host_memory_share;
   network.pat_efficiency = pat_share;
   network.pat_rank = sim::microseconds(pat_rank_us);
   network.nvls_efficiency = is_blackwell ? nvls_share_blackwell : nvls_share_hopper;

@@ -76,9 +76,10 @@ struct NetworkConstants {
   double intra_efficiency = 1;  // of the scale-up port
   double nvls_efficiency = 1;   // of the scale-up port, where its switch reduces
   double pcie_efficiency = 1;   // of PCIe
-  double pat_efficiency = 1;    // of a ring's rate
-  Seconds pat_rank;             // for each rank, beside the steps
-  int channels = 16;            // multiprocessors a collective kernel takes
+  double host_memory_efficiency = 1;
+  double pat_efficiency = 1;  // of a ring's rate
+  Seconds pat_rank;           // for each rank, beside the steps
+  int channels = 16;          // multiprocessors a collective kernel takes
   int channels_point_to_point = 2;
 };
 

@@ -6,6 +6,7 @@
 #include "sim/command/options.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/rank_grid.h"
+#include "sim/training/host_memory.h"
 
 namespace sim::command {
 
@@ -73,6 +74,16 @@ bool print_memory(const scenario::Scenario& scenario, const training::Job& job) 
         stage, to_text(memory.peak()), to_text(capacity), job.cluster->device(rank).device_type,
         to_text(memory.weights), to_text(memory.gradients), to_text(memory.optimizer),
         to_text(memory.activations), to_text(memory.other), stage_fits ? "" : "  DOES NOT FIT");
+  }
+  if (const auto host = training::fullest_host(job, memories)) {
+    fmt::print("\nmemory of the fullest host\n");
+    fmt::print(
+        "  {:<9} {} of {}, {} ranks: optimizer {}, gradients {}, parameters {}, activations {}{}\n",
+        host->host, to_text(host->used.total()), to_text(host->capacity), host->ranks,
+        to_text(host->used.optimizer), to_text(host->used.gradients),
+        to_text(host->used.parameters), to_text(host->used.activations),
+        host->fits() ? "" : "  DOES NOT FIT");
+    fits = fits && host->fits();
   }
   return fits;
 }

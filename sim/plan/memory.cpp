@@ -69,8 +69,14 @@ class Sizer {
   Units units(int virtual_stage) const;
   // What a pass of a virtual stage keeps, until its backward pass or its weight gradient.
   double kept(int virtual_stage) const;
+  // Of that, what goes to the host, and the most that does of one layer.
+  double moved(int virtual_stage) const;
+  double largest_moved() const;
   double kept_for_weights(int virtual_stage) const;
-  double activations_peak() const;
+  struct Activations {
+    double on_device = 0, on_host = 0;
+  };
+  Activations activations_peak() const;
   double gathered(const Unit& unit) const;  // parameters that come from other ranks
   double gathered_parameters() const;
   double unreduced_gradients() const;
@@ -163,6 +169,28 @@ double Sizer::kept(int virtual_stage) const {
   return bytes + any.head.value() + prediction_modules_ * module;
 }
 
+double Sizer::moved(int virtual_stage) const {
+  const auto part = static_cast<std::size_t>(schedule_.part(stage_, virtual_stage));
+  int left = plan_.offload.layers_of(layers_[part]);
+  double bytes = 0;
+  each_layer(virtual_stage, [&](const Layer& l) {
+    if (left-- > 0) bytes += l.activations.per_layer.value();
+  });
+  return bytes;
+}
+
+double Sizer::largest_moved() const {
+  double most = 0;
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
+    const auto part = static_cast<std::size_t>(schedule_.part(stage_, v));
+    int left = plan_.offload.layers_of(layers_[part]);
+    each_layer(v, [&](const Layer& l) {
+      if (left-- > 0) most = std::max(most, l.activations.per_layer.value());
+    });
+  }
+  return most;
+}
+
 double Sizer::kept_for_weights(int virtual_stage) const {
   double bytes = 0;
   each_layer(virtual_stage, [&](const Layer& l) { bytes += l.operands.value(); });
@@ -174,15 +202,22 @@ double Sizer::kept_for_weights(int virtual_stage) const {
 std::vector<HeldActivations> Sizer::held_activations() const {
   std::vector<HeldActivations> result;
   double held = 0;
+  // Offloaded layers are on the device only while they are on their way.
+  const double on_their_way = 2 * plan_.offload.buffers * largest_moved();
+  double on_host = 0;
+  const auto on_device = [&] { return held + std::min(on_host, on_their_way); };
   for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(stage_)]) {
     const int v = pass.virtual_stage;
-    const double before = held;
+    const double before = on_device();
+    const double moves = moved(v);
     switch (pass.kind) {
       case Pass::Kind::forward:
-        held += kept(v);
+        held += kept(v) - moves;
+        on_host += moves;
         break;
       case Pass::Kind::backward:
-        held -= kept(v);
+        held -= kept(v) - moves;
+        on_host -= moves;
         break;
       case Pass::Kind::backward_input:
         held += kept_for_weights(v) - kept(v);
@@ -193,16 +228,17 @@ std::vector<HeldActivations> Sizer::held_activations() const {
       case Pass::Kind::update:
         break;
     }
-    result.push_back({Bytes(std::max(before, held)), Bytes(held)});
+    result.push_back({Bytes(std::max(before, on_device())), Bytes(on_device()), Bytes(on_host)});
   }
   return result;
 }
 
 // At the worst moment of the schedule.
-double Sizer::activations_peak() const {
-  double most = 0;
+Sizer::Activations Sizer::activations_peak() const {
+  Activations most;
   for (const HeldActivations& held : held_activations()) {
-    most = std::max(most, held.during.value());
+    most.on_device = std::max(most.on_device, held.during.value());
+    most.on_host = std::max(most.on_host, held.on_host.value());
   }
   return most;
 }
@@ -286,8 +322,14 @@ MemoryBreakdown Sizer::run() const {
   MemoryBreakdown m;
   m.weights = held(weight_bytes * schedule_.weight_versions, Sharding::zero3);
   m.gradients = held(gradient_bytes_, Sharding::zero2);
-  m.optimizer = held(optimizer_bytes, Sharding::zero1);
-  m.activations = whole(activations_peak());
+  const double share = plan_.offload.optimizer;
+  m.optimizer = held(optimizer_bytes * (1 - share), Sharding::zero1);
+  m.host.optimizer = held(optimizer_bytes * share, Sharding::zero1);
+  m.host.gradients = held(gradient_bytes_ * share, Sharding::zero1);
+  m.host.parameters = held(weight_bytes * share, Sharding::zero1);
+  const Activations activations = activations_peak();
+  m.activations = whole(activations.on_device);
+  m.host.activations = whole(activations.on_host);
   const double temporary = temporaries();
   const double allocated = m.peak().value() + temporary;
   m.other = whole(temporary + stack_.reserve.value() + stack_.fragmentation * allocated);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/dnn/operators.h"
+#include "sim/plan/offload.h"
 #include "sim/plan/packing.h"
 #include "sim/plan/pass.h"
 #include "sim/plan/routing.h"
@@ -57,6 +58,7 @@ struct Plan {
   int shard = 0;  // ranks that share one copy of what is sharded; 0: all that could
   bool reshard_after_forward = true;  // ZeRO-3: parameters are gathered again for the backward pass
   dnn::Recompute recompute = dnn::Recompute::none;
+  Offload offload;
   std::array<Dimension, 4> order = {Dimension::tensor, Dimension::context, Dimension::data,
                                     Dimension::pipeline};  // innermost first
   std::int64_t sequence = 0;

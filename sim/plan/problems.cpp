@@ -41,6 +41,7 @@ class Checker {
     layers();
     schedule();
     order();
+    for (Problem& problem : offload_problems(plan_)) result_.push_back(std::move(problem));
     return std::move(result_);
   }
 

@@ -232,6 +232,7 @@ void check_plan(Reader& reader, Draft& draft) {
     reader.error(problem.field, reader.place(problem.field), problem.message, also(reader, problem),
                  problem.hint);
   }
+  check_offload(reader, draft);
   for (const Straggler& straggler : scenario.stragglers) {
     if (!straggler.rank || *straggler.rank < scenario.plan.ranks()) continue;
     reader.error("stragglers", straggler.place,

@@ -14,6 +14,8 @@ std::int64_t usable_devices(const topology::Description& cluster);
 // leaves to us: the data-parallel degree.
 void check_cluster(Reader& reader, const Draft& draft);
 void check_plan(Reader& reader, Draft& draft);
+// Whether the hosts can do what the plan offloads to them.
+void check_offload(Reader& reader, Draft& draft);
 // `root`: of the file.
 void check_job_time(Reader& reader, const Value& root, Draft& draft);
 void check_operations(Reader& reader, const Draft& draft);

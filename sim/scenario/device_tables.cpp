@@ -140,6 +140,9 @@ Section<HostDraft> host_table() {
       .optional("nic", byte_rate(), of(&HostType::nic), "rate of one NIC, one way")
       .optional("memory", size(), of(&HostType::memory), "host memory")
       .optional("memory_rate", byte_rate(), of(&HostType::memory_rate), "rate of host memory")
+      .optional("optimizer_rate", byte_rate(), of(&HostType::optimizer_rate),
+                "of optimizer states, gradients and parameters that all its cores read and write "
+                "in a step of an offloaded optimizer, unless its memory is slower")
       .optional("cores", small_count(0, 1'000'000), of(&HostType::cores), "CPU cores")
       .optional("power", measure(Dimension::power), of(&HostType::power_watts),
                 "of the host without its devices")

@@ -227,7 +227,9 @@ Section<TimedDnn> timed_table() {
       .defaulted("boundary", size(), &TimedDnn::boundary, "0 B",
                  "sent from stage to stage, each direction, per micro-batch")
       .defaulted("parameters", size(), &TimedDnn::parameters, "0 B",
-                 "gradient bytes of one layer, reduced over data ranks");
+                 "gradient bytes of one layer, reduced over data ranks")
+      .optional("activations", size(), &TimedDnn::activations,
+                "kept of one layer and micro-batch until its backward pass; none unless written");
   return table;
 }
 

@@ -187,8 +187,9 @@ Section<Draft> plan_table() {
                  "activations computed again in the backward pass")
       .optional("routing", routing_table().kind(), in_plan(&Plan::routing),
                 "how unevenly tokens are spread over the experts; evenly unless written")
-      .unsupported("replicas")
-      .unsupported("offload");
+      .optional("offload", offload_table().kind(), in_plan(&Plan::offload),
+                "what is kept in the memory of the hosts; nothing unless written")
+      .unsupported("replicas");
   return table;
 }
 

@@ -45,6 +45,7 @@ Section<dnn::SoftwareStack> stack_table();
 Section<Draft> training_table();
 Section<plan::Packing> packing_table();
 Section<Draft> plan_table();
+Section<plan::Offload> offload_table();
 Section<Draft> placement_table();
 Section<Scenario> run_table();
 Section<Straggler> straggler_table();

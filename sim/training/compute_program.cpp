@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/training/host_program.h"
 #include "sim/training/segment.h"
 
 namespace sim::training {
@@ -45,8 +46,8 @@ class LaneWriter {
   void one_operator(const CostedOperator& o);
   void collective(const CostedOperator& o);
   void update(int round);
+  void update_on_host();
   void add(ProgramWriter::StepSpec spec, Launch launch);
-  void write_host();
   Picoseconds varied(Picoseconds work) { return in_.jitter ? in_.jitter->next(work) : work; }
   // All its ranks wait for each other.
   void meet() {
@@ -57,7 +58,7 @@ class LaneWriter {
   const std::vector<Pass>& passes_;
   Milestones milestones_;
   bool has_host_ = false;
-  ProgramWriter compute_, host_;
+  ProgramWriter compute_;
   std::vector<Launch> launches_;  // [compute step]
   std::vector<Wait> pending_;     // waits of the next step
   struct InProgress {
@@ -74,6 +75,7 @@ class LaneWriter {
   Launch carried_{};  // launches of collectives, paid by the next step
   int shared_ = 0;    // collectives so far whose groups may join several lanes
   std::array<std::size_t, sharers_count> next_hook_{};
+  std::size_t next_offload_hook_ = 0;
   struct PassPieces {
     std::vector<Piece> pieces;
     std::vector<std::optional<Segment>> segments;
@@ -236,6 +238,13 @@ void LaneWriter::see_hooks(int pass, int unit, std::vector<int>& events) {
       }
     }
   }
+  const auto& hooks = in_.data->offload.hooks;
+  std::size_t& next = next_offload_hook_;
+  for (; next < hooks.size() && hooks[next].pass == pass && hooks[next].unit == unit; ++next) {
+    if (hooks[next].out) pending_.push_back({slot_to_host, *hooks[next].out});
+    if (hooks[next].in) pending_.push_back({slot_from_host, *hooks[next].in});
+    if (hooks[next].event) events.push_back(in_.data->first_offload_event() + *hooks[next].event);
+  }
 }
 
 void LaneWriter::operators(int index) {
@@ -316,6 +325,18 @@ void LaneWriter::give(const Pass& pass) {
                       milestones_.forward(pass.virtual_stage, pass.micro_batch)});
 }
 
+// Three steps without work, so that waiting is accounted to what is waited for.
+void LaneWriter::update_on_host() {
+  const OffloadPlan& offload = in_.data->offload;
+  if (!offload.last_gradient) return;
+  pending_.push_back({slot_to_host, *offload.last_gradient});
+  add({.label = "gradients on the host", .category = Category::exposed_offload}, {});
+  pending_.push_back({slot_cpu, static_cast<int>(offload.steps.size()) - 1});
+  add({.label = "step on the host", .category = Category::optimizer}, {});
+  pending_.push_back({slot_from_host, static_cast<int>(offload.in.size()) - 1});
+  add({.label = "parameters on the device", .category = Category::exposed_offload}, {});
+}
+
 void LaneWriter::update(int round) {
   const auto index = static_cast<std::size_t>(round);
   compute_.reach(milestones_.passes_done(round));
@@ -327,6 +348,7 @@ void LaneWriter::update(int round) {
   const auto& copies = in_.data->copies.optimizer_waits;
   if (!copies.empty() && copies[index]) pending_.push_back({slot_copies, *copies[index]});
   one_operator(in_.optimizer);
+  update_on_host();
   compute_.reach(milestones_.optimizer_done(round));
   // Of several rounds the last steady one counts.
   const int last = in_.schedule->rounds - in_.schedule->trailing_rounds() - 1;
@@ -339,35 +361,6 @@ void LaneWriter::update(int round) {
     if (wait) pending_.push_back({slot_of(sharers), *wait});
   }
   if (!pending_.empty()) add({.label = "iteration ends", .category = Category::other}, {});
-}
-
-// Host milestone i: the launches of compute step i have ended. The host is at most
-// `host_run_ahead` launches ahead of the device.
-void LaneWriter::write_host() {
-  std::vector<std::int64_t> before(launches_.size() + 1, 0);  // launches of the steps before
-  for (std::size_t i = 0; i < launches_.size(); ++i) {
-    before[i + 1] = before[i] + launches_[i].kernels;
-  }
-  const int identity =
-      milestones_.tensor_base() + static_cast<int>(result_.steps_of(dnn::RankGroup::tensor).size());
-  std::size_t ended = 0;
-  for (std::size_t i = 0; i < launches_.size(); ++i) {
-    if (launches_[i].kernels > 0) {
-      ProgramWriter::StepSpec spec{
-          .label = "launch", .category = Category::host, .work = launches_[i].duration};
-      if (in_.has_slow_launches) spec.uses.push_back({footprint_launches, multiprocessors_one});
-      // A merged step starts launching when its first launch may go ahead.
-      const std::int64_t needed = before[i] + 1 - in_.stack->host_run_ahead;
-      while (ended < i && before[ended] < needed) ++ended;
-      if (ended > 0) {
-        const int milestone = identity + static_cast<int>(ended);
-        compute_.reach(milestone, static_cast<std::int32_t>(ended));
-        spec.waits.push_back({0, milestone});
-      }
-      host_.add(spec);
-    }
-    host_.reach(static_cast<std::int32_t>(i));
-  }
 }
 
 LanePrograms LaneWriter::write() {
@@ -388,9 +381,13 @@ LanePrograms LaneWriter::write() {
     for (std::size_t k = i; k <= last; ++k) give(passes_[k]);
     i = last;
   }
-  if (has_host_) write_host();
+  if (has_host_) {
+    const auto tensor_steps = result_.steps_of(dnn::RankGroup::tensor).size();
+    const int free = milestones_.tensor_base() + static_cast<int>(tensor_steps);
+    result_.host =
+        host_program(launches_, in_.stack->host_run_ahead, in_.has_slow_launches, free, compute_);
+  }
   result_.compute = compute_.take();
-  result_.host = host_.take();
   return std::move(result_);
 }
 

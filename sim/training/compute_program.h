@@ -34,6 +34,9 @@ enum ComputeSlot : std::int32_t {
   slot_expert,
   slot_expert_tensor,
   slot_copies,
+  slot_to_host,
+  slot_from_host,
+  slot_cpu,
   compute_slot_count
 };
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };

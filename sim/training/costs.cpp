@@ -178,6 +178,7 @@ JobCosts timed_costs(const TimedDnn& dnn) {
   layer.forward = {timed("layer forward", dnn.forward)};
   layer.backward = {timed("layer backward", dnn.backward)};
   layer.held.front() = {dnn.parameters.value(), dnn.parameters.value()};
+  layer.activations = dnn.activations.value();
   costs.embedding.forward = {timed("embedding forward", dnn.embedding_forward)};
   costs.embedding.backward = {timed("embedding backward", dnn.embedding_backward)};
   costs.head.forward = {timed("head forward", dnn.head_forward)};
@@ -233,7 +234,7 @@ BytesPerSecond memory_capacity(const profile::Profile& profile) {
 
 CostedOperator optimizer_cost(const Job& job, const profile::Profile& profile, double parameters) {
   CostedOperator total = timed("optimizer", job.stack.optimizer_overhead);
-  if (std::holds_alternative<dnn::Transformer>(job.dnn)) {
+  if (std::holds_alternative<dnn::Transformer>(job.dnn) && parameters > 0) {
     Coster coster(job, profile);
     double bytes = 0;
     for (const dnn::Operator& o : dnn::optimizer_operators(parameters, job.stack)) {
@@ -354,6 +355,9 @@ void JobCoster::fill_layers(JobCosts& costs) {
       costs.layer_kinds.push_back(
           unit(dnn::layer_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind),
                parameters.layer, parameters.experts, loads.of_ranks));
+      costs.layer_kinds.back().activations =
+          dnn::activation_bytes(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind)
+              .per_layer.value();
     }
     costs.kind_of_layer.push_back(known->second);
   }

@@ -75,9 +75,16 @@ struct UnitCosts {  // a layer, the embedding, the head, a module of multi-token
   // The backward pass in two: all but the weight gradients, and these.
   std::vector<CostedOperator> backward_input, backward_weight;
   std::array<HeldBytes, sharers_count> held{};  // [Sharers]
+  double activations = 0;  // of a layer: what a rank keeps of a micro-batch until its backward pass
   const HeldBytes& held_by(Sharers sharers) const {
     return held[static_cast<std::size_t>(sharers)];
   }
+};
+
+// A unit of one virtual stage, in forward order.
+struct Unit {
+  const UnitCosts* costs = nullptr;
+  std::string name;
 };
 
 struct JobCosts {

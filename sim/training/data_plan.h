@@ -9,6 +9,7 @@
 
 #include "sim/plan/schedule.h"
 #include "sim/training/costs.h"
+#include "sim/training/offload_plan.h"
 
 namespace sim::training {
 
@@ -50,6 +51,7 @@ struct CopyPlan {
 struct StageDataPlan {
   std::array<DataPlan, sharers_count> by_sharers;  // [Sharers]
   CopyPlan copies;                                 // of the data group
+  OffloadPlan offload;
 
   const DataPlan& of(Sharers sharers) const {
     return by_sharers[static_cast<std::size_t>(sharers)];
@@ -58,16 +60,12 @@ struct StageDataPlan {
   int first_event(Sharers sharers) const {
     return sharers == Sharers::data ? 0 : by_sharers.front().events;
   }
-  int events() const { return by_sharers.front().events + by_sharers.back().events; }
+  int first_offload_event() const { return by_sharers.front().events + by_sharers.back().events; }
+  int events() const { return first_offload_event() + offload.events; }
   bool is_concurrent(std::size_t pass) const {
-    return by_sharers.front().is_concurrent[pass] || by_sharers.back().is_concurrent[pass];
+    return by_sharers.front().is_concurrent[pass] || by_sharers.back().is_concurrent[pass] ||
+           offload.is_concurrent(pass);
   }
-};
-
-// A unit of one virtual stage, in forward order.
-struct Unit {
-  const UnitCosts* costs = nullptr;
-  std::string name;
 };
 
 // `units[virtual stage]` of the stage.

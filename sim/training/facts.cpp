@@ -38,9 +38,11 @@ void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer
     smallest = std::min(smallest, Bytes(memory.capacity_bytes));
     result.memory.push_back(std::move(memory));
   }
+  result.host_memory = fullest_host(job, memories);
   if (!result.fits) {
     result.remedies = plan::remedies(job.plan, dnn, job.stack, smallest, job.plan.ranks());
   }
+  result.fits = result.fits && (!result.host_memory || result.host_memory->fits());
 }
 
 // One level error a family, shared by all its operators; independent between families. Linear in

@@ -25,8 +25,9 @@ struct TimedDnn {
   Seconds forward, backward;  // of one layer and micro-batch
   Seconds backward_weight;    // of `backward`, what the weights' gradients take
   Seconds embedding_forward, embedding_backward, head_forward, head_backward, head_backward_weight;
-  Bytes boundary;    // sent from stage to stage, each direction, per micro-batch
-  Bytes parameters;  // gradient bytes of one layer (reduced over data ranks); 0: none
+  Bytes boundary;     // sent from stage to stage, each direction, per micro-batch
+  Bytes parameters;   // gradient bytes of one layer (reduced over data ranks); 0: none
+  Bytes activations;  // kept of one layer and micro-batch until its backward pass
 };
 
 // An operation of a program written by hand: collectives, flows and overlap on their own.

@@ -117,6 +117,11 @@ class JobBuilder {
   void make_copies();
   void make_copy_stream(const std::vector<int>& ranks, int stage);
   void make_embedding();
+  void make_offload();
+  StreamId make_host_stream(const Lane& lane, const char* name, topology::HostRoute what,
+                            std::vector<SystemBuilder::SlotSpec> slots);
+  network::Program host_route_program(const Lane& lane, topology::HostRoute what,
+                                      const Path& path) const;
   void connect();
   void make_finish_lines();
   void make_round_ends();
@@ -160,6 +165,7 @@ class JobBuilder {
   std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
   std::vector<std::int32_t> send_next_, send_previous_;      // [lane]
   std::vector<std::vector<StreamId>> embedding_streams_;     // [lane]
+  std::vector<std::int32_t> to_host_, from_host_, cpu_;      // [lane], -1: none
   std::array<std::vector<std::vector<StreamId>>, sharers_count> data_streams_;  // [Sharers][lane]
   std::unordered_map<int, StreamId> data_stream_of_rank_;  // where there are copies
   std::vector<std::vector<StreamId>> copy_streams_;        // [lane]

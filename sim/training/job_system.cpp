@@ -89,6 +89,10 @@ void JobBuilder::connect() {
       slots[slot] = {all(shared_streams_[static_cast<std::size_t>(group)][i]), category,
                      Category::wait};
     }
+    slots[slot_to_host] = {some(to_host_[i]), Category::exposed_offload, Category::exposed_offload};
+    slots[slot_from_host] = {some(from_host_[i]), Category::exposed_offload,
+                             Category::exposed_offload};
+    slots[slot_cpu] = {some(cpu_[i]), Category::optimizer, Category::optimizer};
     slots[slot_host] = {some(host_stream_[i]), Category::host, Category::host};
     slots[slot_embedding] = {all(embedding_streams_[i]), Category::exposed_pipeline,
                              Category::bubble};
@@ -179,6 +183,7 @@ JobSystem JobBuilder::build() {
   make_pipeline();
   make_data();
   make_embedding();
+  make_offload();
   connect();
   make_finish_lines();
   make_round_ends();

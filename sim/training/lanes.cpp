@@ -116,6 +116,7 @@ void JobBuilder::make_stages() {
           data_plan(job_.plan, job_.stack, schedule_, stage, list, sharers);
     }
     data.copies = copy_plan(job_.plan, data.of(Sharers::data));
+    data.offload = offload_plan(job_, schedule_, stage, list, data);
     shared_collectives_.push_back(shared_collectives(schedule_, stage, list));
   }
 }
@@ -278,7 +279,9 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   input.data = &data_plans_[static_cast<std::size_t>(lane.stage)];
   input.shared_collectives = shared_collectives_[static_cast<std::size_t>(lane.stage)];
   input.tensor = tensor_[static_cast<std::size_t>(index)].get();
-  input.optimizer = optimizer_cost(job_, profile(rank), optimized_parameters(*input.units));
+  const double on_device = 1 - job_.plan.offload.optimizer;
+  input.optimizer =
+      optimizer_cost(job_, profile(rank), on_device * optimized_parameters(*input.units));
   const bool is_alone = input.tensor && lane.ranks.size() == 1;
   const auto capacity = constant_capacity(lane.ranks, input.tensor);
   if (capacity) input.capacity = *capacity;

@@ -2,6 +2,7 @@
 #include "sim/training/path.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim::training {
 
@@ -19,6 +20,10 @@ double efficiency(topology::LinkKind kind, const profile::NetworkConstants& netw
       return network.intra_efficiency;
     case topology::LinkKind::pcie:
       return network.pcie_efficiency;
+    case topology::LinkKind::memory:
+      return network.host_memory_efficiency;
+    case topology::LinkKind::cores:
+      return 1;
   }
   bug("unknown kind of link");
 }
@@ -34,6 +39,19 @@ std::vector<std::pair<Index, double>> sums(std::vector<std::pair<Index, double>>
     result.back().second += bytes;
   }
   return result;
+}
+
+void fill(const topology::Cluster& cluster, const profile::NetworkConstants& network,
+          std::vector<std::pair<LinkIndex, double>> links,
+          std::vector<std::pair<DeviceIndex, double>> memory, Path& path) {
+  path.links = sums(std::move(links));
+  path.memory = sums(std::move(memory));
+  for (const auto& [link, bytes] : path.links) {
+    const topology::Link l = cluster.link(link);
+    path.reference = std::max(path.reference, bytes);
+    path.seconds_per_byte =
+        std::max(path.seconds_per_byte, bytes / (l.capacity.value() * efficiency(l.kind, network)));
+  }
 }
 
 }  // namespace
@@ -57,15 +75,24 @@ std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
     memory.emplace_back(hop.source, hop.bytes * memory_passes / 2);
     memory.emplace_back(hop.target, hop.bytes * memory_passes / 2);
   }
-  path.links = sums(std::move(links));
-  path.memory = sums(std::move(memory));
-  for (const auto& [link, bytes] : path.links) {
-    const topology::Link l = cluster.link(link);
-    path.reference = std::max(path.reference, bytes);
-    path.seconds_per_byte =
-        std::max(path.seconds_per_byte, bytes / (l.capacity.value() * efficiency(l.kind, network)));
-  }
+  fill(cluster, network, std::move(links), std::move(memory), path);
   return {intra, inter};
+}
+
+Path host_path(const topology::Cluster& cluster, const profile::NetworkConstants& network,
+               std::span<const DeviceIndex> devices, topology::HostRoute what) {
+  Path path;
+  std::vector<std::pair<LinkIndex, double>> links;
+  std::vector<std::pair<DeviceIndex, double>> memory;
+  for (const DeviceIndex device : devices) {
+    const topology::Route route = cluster.host_route(device, what);
+    path.latency = std::max(path.latency, route.latency);
+    for (const auto& [link, share] : route.links) links.emplace_back(link, share);
+    // A copy engine reads or writes the device's memory once.
+    if (what != topology::HostRoute::work) memory.emplace_back(device, 1);
+  }
+  fill(cluster, network, std::move(links), std::move(memory), path);
+  return path;
 }
 
 std::int64_t within_links(const topology::Cluster& cluster, const Path& path, Bytes size,

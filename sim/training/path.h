@@ -44,6 +44,11 @@ std::pair<Seconds, Seconds> add_hops(const topology::Cluster& cluster,
 // Bytes sent side by side from each source to its target, as one operation.
 Path side_by_side(const topology::Cluster& cluster, const calibrate::profile::Profile& profile,
                   std::span<const std::pair<DeviceIndex, DeviceIndex>> pairs);
+// Of each of these devices a byte to or from its host's memory, or of what the CPU does for it,
+// side by side.
+Path host_path(const topology::Cluster& cluster,
+               const calibrate::profile::NetworkConstants& network,
+               std::span<const DeviceIndex> devices, topology::HostRoute what);
 // Bytes a second through the busiest link of a transfer that takes so long alone. In-switch
 // reduction moves fewer bytes than the ring's; a port is never used beyond its rate.
 std::int64_t within_links(const topology::Cluster& cluster, const Path& path, Bytes size,

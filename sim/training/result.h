@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "calibrate/profile/profile.h"
 #include "sim/plan/memory.h"
+#include "sim/training/host_memory.h"
 
 namespace sim::training {
 
@@ -112,9 +114,10 @@ struct Result {
          hardware_flops_per_iteration = 0;
   double peak_flops_per_second = 0;  // all devices, dense, of the precision used
   bool fits = true;
-  std::vector<StageMemory> memory;     // by stage
-  std::vector<plan::Remedy> remedies;  // when it does not fit
-  int time_rank = 0;                   // the rank that `time` belongs to
+  std::vector<StageMemory> memory;        // by stage
+  std::optional<HostMemory> host_memory;  // of the fullest host, where plans offload
+  std::vector<plan::Remedy> remedies;     // when it does not fit
+  int time_rank = 0;                      // the rank that `time` belongs to
   CategoryTimes time{};
   std::vector<LinkClass> links;  // busiest first, at most 20
   std::vector<Track> tracks;     // one representative a stage

@@ -20,10 +20,10 @@ inline sim::training::Result example_result() {
   result.peak_flops_per_second = 32e15;
   result.memory = {{0, 0, 16, "h100-sxm", 80e9, {}}, {1, 16, 16, "h100-sxm", 80e9, {}}};
   const double gib = 1024.0 * 1024 * 1024;
-  result.memory[0].memory = {sim::Bytes(8 * gib), sim::Bytes(16 * gib), sim::Bytes(4 * gib),
-                             sim::Bytes(10 * gib), sim::Bytes(2 * gib)};
+  result.memory[0].memory = {sim::Bytes(8 * gib),  sim::Bytes(16 * gib), sim::Bytes(4 * gib),
+                             sim::Bytes(10 * gib), sim::Bytes(2 * gib),  {}};
   result.memory[1].memory = {sim::Bytes(8 * gib), sim::Bytes(16 * gib), sim::Bytes(4 * gib),
-                             sim::Bytes(5 * gib), sim::Bytes(2 * gib)};
+                             sim::Bytes(5 * gib), sim::Bytes(2 * gib),  {}};
   result.time_rank = 16;
   const auto set = [&](Category category, std::int64_t picoseconds) {
     result.time[static_cast<std::size_t>(category)] = picoseconds;

@@ -44,6 +44,7 @@ TEST_CASE("json: every promised key is there, and no other") {
                            "hardware_flops_utilization",
                            "fits",
                            "memory",
+                           "host_memory",
                            "time",
                            "links",
                            "pipeline",
@@ -82,6 +83,25 @@ TEST_CASE("json: 128 sequences of 8192 tokens in 1.25 s on 32 devices") {
   CHECK(json["memory"]["worst_rank"].as<int>() == 0);
   CHECK(json["profile_origin"]["h100-sxm"].as<std::string>() == "public measurements");
   CHECK(json["fingerprint"].as<std::string>() == "0123456789abcdef");
+}
+
+TEST_CASE("json: the fullest host's memory, where something is offloaded") {
+  sim::training::Result result = example_result();
+  CHECK(YAML::Load(to_json(result))["host_memory"].IsNull());
+  result.host_memory = {.host = "h1",
+                        .capacity = sim::Bytes(1000),
+                        .ranks = 8,
+                        .used = {.optimizer = sim::Bytes(96),
+                                 .gradients = sim::Bytes(32),
+                                 .parameters = sim::Bytes(16),
+                                 .activations = sim::Bytes(6)}};
+  const YAML::Node memory = YAML::Load(to_json(result))["host_memory"];
+  CHECK(memory["worst_host"].as<std::string>() == "h1");
+  CHECK(memory["capacity_bytes"].as<double>() == 1000);
+  CHECK(memory["used_bytes"].as<double>() == 150);
+  CHECK(memory["optimizer"].as<double>() == 96);
+  CHECK(memory["activations"].as<double>() == 6);
+  CHECK(memory["ranks"].as<int>() == 8);
 }
 
 TEST_CASE("json: the parts of time sum to the iteration, to the picosecond") {

@@ -10,6 +10,23 @@
 
 namespace analysis {
 
+TEST_CASE("summary: a host whose memory is too small") {
+  sim::training::Result result = example_result();
+  result.host_memory = {.host = "h1",
+                        .capacity = sim::Bytes(1024),
+                        .ranks = 8,
+                        .used = {.optimizer = sim::Bytes(1536),
+                                 .gradients = sim::Bytes(512),
+                                 .parameters = {},
+                                 .activations = {}}};
+  result.fits = false;
+  const std::string text = summary(result);
+  CHECK(text.find("host memory, fullest   2 KiB of 1 KiB (200.0 %) on h1, 8 ranks\n"
+                  "  optimizer 1.5 KiB, gradients 512 B, parameters 0 B, activations 0 B\n"
+                  "  DOES NOT FIT: the host's memory is too small for what is offloaded\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("summary: a plan that fits") {
   // Rates and shares: see json_test.cpp. Bubble 125 / 1250 = 10 %; 40 GiB is 42.95 GB, of 80 GB
   // (74.51 GiB) 53.7 %.

@@ -127,6 +127,52 @@ TEST_CASE("more NICs than devices: bytes spread over the device's own") {
   CHECK(route.latency.value() == approximately(2 * 0.5e-6 + 2 * 0.6e-6));
 }
 
+TEST_CASE("host memory: over PCIe to the part of the device's socket; its cores beside it") {
+  HostType type = crossbar_host();
+  type.memory_rate = gigabytes_per_second(600);
+  type.optimizer_rate = gigabytes_per_second(200);
+  Description description = two_on_one_switch(type);
+  const LinkIndex without = Cluster(description).link_count();
+  description.reaches_host_memory = true;
+  const Cluster cluster(description);
+  // In each host 8 PCIe switches and two sockets, the two links between these, memory and cores.
+  CHECK(cluster.link_count() == without + 2 * (16 + 2 + 4));
+  const DeviceIndex device = device_named(cluster, "h1.gpu5");
+  const Route out = cluster.host_route(device, HostRoute::to_memory);
+  CHECK(text_of(cluster, out) == "h1.gpu5.pcie.out h1.pcie5.up h1.memory1");
+  CHECK(out.latency.value() == approximately(1e-6));
+  CHECK(out.capacity.value() == approximately(64e9));
+  const Route back = cluster.host_route(device, HostRoute::from_memory);
+  CHECK(text_of(cluster, back) == "h1.gpu5.pcie.in h1.pcie5.down h1.memory1");
+  const Route work = cluster.host_route(device, HostRoute::work);
+  CHECK(text_of(cluster, work) == "h1.memory1 h1.cores1");
+  CHECK(work.capacity.value() == approximately(100e9));
+  CHECK(link_named(cluster, "h0.memory0").capacity.value() == approximately(300e9));
+  // A part of its own: what happens to a host's links leaves it.
+  CHECK(cluster.links_of_part("h0.memory1").size() == 1);
+  CHECK(cluster.links_of_part("h[*].cores*").size() == 4);
+  for (const LinkIndex link : cluster.links_of_part("h0")) {
+    CHECK(cluster.link(link).kind != LinkKind::memory);
+  }
+  check_all_routes(cluster);
+  REQUIRE(cluster.blocks());
+  CHECK(cluster.blocks()->shares_host_links);
+}
+
+TEST_CASE("host memory of a PCIe host: four devices to a switch, with its socket's half") {
+  HostType type = pcie_host();
+  type.memory_rate = gigabytes_per_second(400);
+  Description description = alone(type);
+  description.reaches_host_memory = true;
+  const Cluster cluster(description);
+  CHECK(text_of(cluster,
+                cluster.host_route(device_named(cluster, "h0.gpu3"), HostRoute::to_memory)) ==
+        "h0.gpu3.pcie.out h0.pcie0.up h0.memory0");
+  CHECK(text_of(cluster,
+                cluster.host_route(device_named(cluster, "h0.gpu4"), HostRoute::from_memory)) ==
+        "h0.gpu4.pcie.in h0.pcie1.down h0.memory1");
+}
+
 TEST_CASE("a NIC runs at the lowest of its rate, its slot and its port") {
   HostType type = crossbar_host();
   Description d = two_on_one_switch(type);
