@@ -55,8 +55,8 @@ TEST_CASE("one straggler among 32 devices in 4 stages -> the pipeline's own arit
       "maquette: 1\nname: one of 32\ncluster:\n  devices:\n" + devices +
       "  switches: [s]\n  links:\n" + links +
       "dnn: {timed: {layers: 4, forward: 1 ms, backward: 2 ms}}\nstack: ideal\n"
-      "training: {sequence: 1, global_batch: 64, micro_batch: 1}\n"
-      "plan: {tensor: 2, pipeline: {stages: 4, schedule: 1f1b}, data: {degree: 4}}\n";
+      "training: {sequence: 1, global_batch: 128, micro_batch: 1}\n"
+      "plan: {pipeline: {stages: 4, schedule: 1f1b}, data: {degree: 8}}\n";
   const auto file = written(text);
   const auto time = [&](const std::vector<scenario::Override>& overrides) {
     return static_cast<double>(run_scenario(file, overrides).result.iteration_ps());
