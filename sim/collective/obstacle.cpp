@@ -1,4 +1,7 @@
 // What stands between a group and an algorithm.
+#include <algorithm>
+#include <iterator>
+
 #include "sim/base/invariant.h"
 #include "sim/collective/collective.h"
 #include "sim/collective/hosts.h"
@@ -36,18 +39,19 @@ std::optional<Obstacle> of_nvls_tree(const Hosts& hosts, const Hardware& hardwar
        "take tree"}};
 }
 
+bool runs_anywhere(Algorithm algorithm) {
+  constexpr Algorithm all[] = {Algorithm::ring, Algorithm::tree, Algorithm::hierarchical,
+                               Algorithm::pairwise, Algorithm::direct};
+  return std::find(std::begin(all), std::end(all), algorithm) != std::end(all);
+}
+
 }  // namespace
 
 std::optional<Obstacle> obstacle(Operation operation, Algorithm algorithm, const Layout& layout,
                                  const Hardware& hardware) {
+  if (runs_anywhere(algorithm)) return std::nullopt;
   const Hosts hosts(layout);
   switch (algorithm) {
-    case Algorithm::ring:
-    case Algorithm::tree:
-    case Algorithm::hierarchical:
-    case Algorithm::pairwise:
-    case Algorithm::direct:
-      return std::nullopt;
     case Algorithm::nvls:
       return of_nvls(hosts, hardware);
     case Algorithm::nvls_tree:
@@ -72,6 +76,8 @@ std::optional<Obstacle> obstacle(Operation operation, Algorithm algorithm, const
       return {{"pxn needs equally many devices of each of several hosts, at least two; here are " +
                    across(hosts),
                "take pairwise"}};
+    default:
+      break;
   }
   bug("unknown algorithm");
 }

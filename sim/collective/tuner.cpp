@@ -224,6 +224,29 @@ bool is_ring_or_tree(Algorithm algorithm) {
   return algorithm == Algorithm::ring || algorithm == Algorithm::tree;
 }
 
+struct GroupLayout {
+  const Layout& layout;
+  Group group;
+};
+
+std::optional<TunerEstimate> any_estimate(Operation operation, Algorithm algorithm,
+                                          Protocol protocol, const GroupLayout& of,
+                                          const Hardware& hardware, Bytes size) {
+  const auto known = algorithms(operation);
+  if (of.group.ranks < 2 || std::find(known.begin(), known.end(), algorithm) == known.end()) {
+    return std::nullopt;
+  }
+  if (is_ring_or_tree(algorithm)) {
+    return estimate(operation, algorithm, protocol, of.group, hardware, size);
+  }
+  const bool is_tuned = std::find(std::begin(tuned), std::end(tuned), algorithm) != std::end(tuned);
+  if (!is_tuned || obstacle(algorithm, protocol, hardware) ||
+      obstacle(operation, algorithm, of.layout, hardware)) {
+    return std::nullopt;
+  }
+  return simple_estimate(operation, algorithm, of.group, hardware, size);
+}
+
 }  // namespace
 
 int tuner_channels(const Hardware& hardware, int hosts) {
@@ -236,25 +259,14 @@ int tuner_channels(const Hardware& hardware, int hosts) {
 std::optional<TunerEstimate> tuner_estimate(Operation operation, Algorithm algorithm,
                                             Protocol protocol, const Layout& layout,
                                             const Hardware& hardware, Bytes size) {
-  const Group group = group_of(layout);
-  const auto known = algorithms(operation);
-  if (group.ranks < 2 || std::find(known.begin(), known.end(), algorithm) == known.end()) return {};
-  if (is_ring_or_tree(algorithm)) {
-    return estimate(operation, algorithm, protocol, group, hardware, size);
-  }
-  const bool is_tuned = std::find(std::begin(tuned), std::end(tuned), algorithm) != std::end(tuned);
-  if (!is_tuned || obstacle(operation, algorithm, layout, hardware) ||
-      obstacle(algorithm, protocol, hardware)) {
-    return std::nullopt;
-  }
-  return simple_estimate(operation, algorithm, group, hardware, size);
+  return any_estimate(operation, algorithm, protocol, {layout, group_of(layout)}, hardware, size);
 }
 
 Choice choose(Operation operation, const Layout& layout, const Hardware& hardware, Bytes size,
               const Forced& forced) {
-  const Group group = group_of(layout);
+  const GroupLayout group{layout, group_of(layout)};
   Choice best;
-  best.channels = tuner_channels(hardware, group.hosts);
+  best.channels = tuner_channels(hardware, group.group.hosts);
   if (operation == Operation::all_to_all || operation == Operation::send_receive) {
     best = point_to_point(operation, layout, hardware, size);
   }
@@ -265,7 +277,7 @@ Choice choose(Operation operation, const Layout& layout, const Hardware& hardwar
     if (algorithm == Algorithm::pat && !forced.algorithm) continue;
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (forced.protocol.value_or(protocol) != protocol) continue;
-      const auto estimated = tuner_estimate(operation, algorithm, protocol, layout, hardware, size);
+      const auto estimated = any_estimate(operation, algorithm, protocol, group, hardware, size);
       if (!estimated || estimated->time.value() >= shortest) continue;
       shortest = estimated->time.value();
       best.algorithm = algorithm;

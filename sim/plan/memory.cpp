@@ -200,6 +200,14 @@ double Sizer::kept_for_weights(int virtual_stage) const {
 }
 
 std::vector<HeldActivations> Sizer::held_activations() const {
+  struct Part {
+    double keeps = 0, moves = 0, stays = 0, for_weights = 0;
+  };
+  std::vector<Part> parts;  // [virtual stage]
+  for (int v = 0; v < schedule_.virtual_stages; ++v) {
+    const double keeps = kept(v), moves = moved(v);
+    parts.push_back({keeps, moves, keeps - moves, kept_for_weights(v)});
+  }
   std::vector<HeldActivations> result;
   double held = 0;
   // Offloaded layers are on the device only while they are on their way.
@@ -207,23 +215,22 @@ std::vector<HeldActivations> Sizer::held_activations() const {
   double on_host = 0;
   const auto on_device = [&] { return held + std::min(on_host, on_their_way); };
   for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(stage_)]) {
-    const int v = pass.virtual_stage;
     const double before = on_device();
-    const double moves = moved(v);
+    const Part& part = parts[static_cast<std::size_t>(pass.virtual_stage)];
     switch (pass.kind) {
       case Pass::Kind::forward:
-        held += kept(v) - moves;
-        on_host += moves;
+        held += part.stays;
+        on_host += part.moves;
         break;
       case Pass::Kind::backward:
-        held -= kept(v) - moves;
-        on_host -= moves;
+        held -= part.stays;
+        on_host -= part.moves;
         break;
       case Pass::Kind::backward_input:
-        held += kept_for_weights(v) - kept(v);
+        held += part.for_weights - part.keeps;
         break;
       case Pass::Kind::backward_weight:
-        held -= kept_for_weights(v);
+        held -= part.for_weights;
         break;
       case Pass::Kind::update:
         break;

@@ -14,6 +14,7 @@
 #include "sim/training/data_plan.h"
 #include "sim/training/jitter.h"
 #include "sim/training/program_writer.h"
+#include "sim/training/rank_group.h"
 
 namespace sim::training {
 
@@ -42,8 +43,6 @@ enum ComputeSlot : std::int32_t {
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };
 // Of a host stream.
 enum HostFootprint : std::int32_t { footprint_launches };
-
-inline constexpr std::size_t rank_group_count = 4;  // dnn::RankGroup
 
 // Milestones of a compute program. Those before `tensor_base` are the same for every lane of a
 // stage.

@@ -45,20 +45,6 @@ void JobBuilder::make_unmerged_tensor_streams() {
   }
 }
 
-std::vector<int> JobBuilder::members_beside(dnn::RankGroup group, int rank) const {
-  switch (group) {
-    case dnn::RankGroup::tensor:
-      return grid_.group(plan::Dimension::tensor, rank);
-    case dnn::RankGroup::context:
-      return grid_.group(plan::Dimension::context, rank);
-    case dnn::RankGroup::expert:
-      return grid_.group(plan::ExpertDimension::expert, rank);
-    case dnn::RankGroup::expert_tensor:
-      return grid_.group(plan::ExpertDimension::tensor, rank);
-  }
-  bug("unknown rank group");
-}
-
 // A lane can have ranks in several such groups; it waits for all of them.
 void JobBuilder::make_shared_streams(dnn::RankGroup group) {
   const char* const names[] = {"tensor", "context", "expert", "expert tensor"};
@@ -70,7 +56,7 @@ void JobBuilder::make_shared_streams(dnn::RankGroup group) {
     const auto& steps =
         made_of_lane_[static_cast<std::size_t>(lane_at(rank))]->second.steps_of(group);
     if (steps.empty()) continue;
-    const std::vector<int> members = members_beside(group, rank);
+    const std::vector<int> members = group_of(grid_, group, rank);
     if (*std::min_element(members.begin(), members.end()) != rank) continue;
     const Communicator communicator(cluster_, profile(rank), devices(members));
     const Category category = steps.front().category;

@@ -16,6 +16,7 @@
 
 #include "sim/training/disturbance.h"
 #include "sim/training/job_system.h"
+#include "sim/training/rank_group.h"
 #include "sim/training/replica_plan.h"
 
 namespace sim::training {
@@ -99,7 +100,6 @@ class JobBuilder {
   std::int32_t compute_program(int lane, const std::string& key, LanePrograms& programs);
   void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
   void make_unmerged_tensor_streams();
-  std::vector<int> members_beside(dnn::RankGroup group, int rank) const;
   void make_shared_streams(dnn::RankGroup group);
   void make_pipeline();
   network::Program send_program(const Lane& lane, bool to_next, const TransferCost& cost,
@@ -171,8 +171,7 @@ class JobBuilder {
   std::vector<std::vector<StreamId>> copy_streams_;        // [lane]
   // [RankGroup][lane] of groups that may join several lanes.
   std::array<std::vector<std::vector<StreamId>>, rank_group_count> shared_streams_;
-  // By the places of a group in a host of some type; or, without a type, its devices.
-  std::map<std::pair<const topology::HostType*, std::vector<int>>, std::string> signatures_;
+  std::map<GroupPlaces, std::string> signatures_;
   std::map<std::string, LanePrograms> made_;                      // by lane_key
   std::vector<const decltype(made_)::value_type*> made_of_lane_;  // [lane] in made_
   std::set<int> recorded_stages_;

@@ -1,5 +1,7 @@
 // Which replicas a job's builder makes, and what each stands for.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "sim/training/job_builder.h"
 
@@ -39,22 +41,22 @@ Communicator JobBuilder::data_communicator(const ReplicaPlan& plan, int rank) co
 
 // Groups of one stage may choose otherwise: how many members their first host has counts.
 bool JobBuilder::reduces_along_rings(const ReplicaPlan& plan) const {
-  std::vector<plan::Coordinates> groups;
-  for (int tensor = 0; tensor < job_.plan.tensor; ++tensor) {
-    for (int context = 0; context < job_.plan.context; ++context) {
-      for (int stage = 0; stage < job_.plan.stages; ++stage) {
-        groups.push_back({tensor, context, 0, stage});
+  for (int stage = 0; stage < job_.plan.stages; ++stage) {
+    std::set<std::pair<collective::Operation, double>> asked;
+    for (const DataOperation& o :
+         data_plans_[static_cast<std::size_t>(stage)].of(Sharers::data).operations) {
+      asked.emplace(o.operation, o.bytes);
+    }
+    for (int tensor = 0; tensor < job_.plan.tensor; ++tensor) {
+      for (int context = 0; context < job_.plan.context; ++context) {
+        const Communicator group = data_communicator(plan, grid_.rank({tensor, context, 0, stage}));
+        for (const auto& [operation, bytes] : asked) {
+          if (!group.is_ring(operation, Bytes(bytes))) return false;
+        }
       }
     }
   }
-  return std::all_of(groups.begin(), groups.end(), [&](const plan::Coordinates& c) {
-    const Communicator group = data_communicator(plan, grid_.rank(c));
-    const auto& operations =
-        data_plans_[static_cast<std::size_t>(c.pipeline)].of(Sharers::data).operations;
-    return std::all_of(operations.begin(), operations.end(), [&](const DataOperation& o) {
-      return group.is_ring(o.operation, Bytes(o.bytes));
-    });
-  });
+  return true;
 }
 
 void JobBuilder::choose_replicas() {

@@ -237,19 +237,9 @@ std::string JobBuilder::lane_key(int index) {
   return key;
 }
 
-// Groups that lie alike in hosts of one type cost the same; asking once is enough. Between hosts,
-// what a group costs depends on where they are.
+// Groups with equal places are asked once.
 const std::string& JobBuilder::signature(const Communicator& group) {
-  const topology::HostIndex host = cluster_.device(group.members().front()).host;
-  const topology::HostType* type = cluster_.host_type(host);
-  std::vector<int> places;
-  for (const DeviceIndex member : group.members()) {
-    const topology::Device device = cluster_.device(member);
-    if (device.host != host) type = nullptr;
-    places.push_back(device.index_in_host);
-  }
-  if (!type) places.assign(group.members().begin(), group.members().end());
-  const auto [entry, is_new] = signatures_.try_emplace({type, std::move(places)});
+  const auto [entry, is_new] = signatures_.try_emplace(places_of(cluster_, group.members()));
   if (is_new) entry->second = fmt::format("{}", fmt::join(group.signature(), " "));
   return entry->second;
 }

@@ -1,101 +1,198 @@
-// Computation alone, in whole picoseconds, on the fastest of the cluster's devices.
-#include <algorithm>
+// What a rank of each stage does at least, in whole picoseconds.
+#include "sim/training/lower_bound.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/plan/rank_grid.h"
 #include "sim/plan/schedule.h"
+#include "sim/training/communication.h"
 #include "sim/training/costs.h"
-#include "sim/training/search.h"
+#include "sim/training/rank_group.h"
 
 namespace sim::training {
 
 namespace {
 
-struct PassWork {
+struct PassTimes {
   Picoseconds forward = 0, backward = 0, in_two = 0;  // in_two: backward where it comes in two
 };
 
-Picoseconds sum(const std::vector<CostedOperator>& operators) {
-  Picoseconds total = 0;
-  for (const CostedOperator& o : operators) total += o.work;
-  return total;
+using Groups = std::array<std::vector<int>, rank_group_count>;  // [RankGroup] empty: a rank alone
+
+// The operators of one rank, for all plans that give it the same ones.
+class RankTimes {
+ public:
+  RankTimes(const Job& job, const JobCosts& costs, const Groups& groups) : costs_(costs) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].empty()) continue;
+      const int first = *std::min_element(groups[g].begin(), groups[g].end());
+      communicators_[g] = std::make_unique<Communicator>(
+          *job.cluster, profile_of(job, first),
+          std::vector<DeviceIndex>(groups[g].begin(), groups[g].end()));
+    }
+  }
+
+  int layers() const { return static_cast<int>(costs_.kind_of_layer.size()); }
+  // Of layers begin .. end, with what comes before the first and after the last.
+  const PassTimes& of_part(std::size_t begin, std::size_t end) {
+    const std::size_t layers = costs_.kind_of_layer.size();
+    std::vector<std::size_t> key(costs_.kind_of_layer.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 costs_.kind_of_layer.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::size_t ends = (begin == 0 ? 1U : 0U) + (end == layers ? 2U : 0U);
+    key.push_back(ends);
+    const auto [entry, is_new] = parts_.try_emplace(std::move(key));
+    if (is_new) entry->second = measured(begin, end);
+    return entry->second;
+  }
+
+ private:
+  PassTimes measured(std::size_t begin, std::size_t end) const;
+  Picoseconds least(const std::vector<const UnitCosts*>& units,
+                    std::vector<CostedOperator> UnitCosts::*pass) const;
+  Picoseconds duration(const CostedOperator& collective) const;
+
+  const JobCosts& costs_;
+  std::array<std::unique_ptr<Communicator>, rank_group_count> communicators_;
+  std::map<std::vector<std::size_t>, PassTimes> parts_;
+};
+
+// How long it takes alone; with unequal shares, not known here.
+Picoseconds RankTimes::duration(const CostedOperator& collective) const {
+  const auto& group = communicators_[static_cast<std::size_t>(collective.group)];
+  if (!group || collective.skew) return 0;
+  const TransferCost cost = group->group_cost(*collective.collective, collective.size).second;
+  return cost.lag + cost.work;
 }
 
-PassWork work_of(const UnitCosts& unit) {
-  return {sum(unit.forward), sum(unit.backward),
-          sum(unit.backward_input) + sum(unit.backward_weight)};
+// Operators one after the other. A collective that some may run beside adds what it takes longer
+// than they do; nothing where another one comes in between.
+Picoseconds RankTimes::least(const std::vector<const UnitCosts*>& units,
+                             std::vector<CostedOperator> UnitCosts::*pass) const {
+  Picoseconds total = 0, beside = 0;  // beside: what is left of a collective
+  int left = 0;
+  for (const UnitCosts* unit : units) {
+    for (const CostedOperator& o : unit->*pass) {
+      if (o.collective) {
+        const Picoseconds own = duration(o);
+        left = o.overlapped;
+        beside = left > 0 ? own : 0;
+        total += left > 0 ? 0 : own;
+        continue;
+      }
+      total += o.work;
+      beside = std::max<Picoseconds>(beside - o.work, 0);
+      if (left > 0 && --left == 0) {
+        total += beside;
+        beside = 0;
+      }
+    }
+  }
+  return total + beside;
 }
 
-void take_less(PassWork& work, const PassWork& other) {
-  work.forward = std::min(work.forward, other.forward);
-  work.backward = std::min(work.backward, other.backward);
-  work.in_two = std::min(work.in_two, other.in_two);
+PassTimes RankTimes::measured(std::size_t begin, std::size_t end) const {
+  std::vector<const UnitCosts*> units;
+  if (begin == 0) units.push_back(&costs_.embedding);
+  for (std::size_t l = begin; l < end; ++l) {
+    units.push_back(&costs_.layer_kinds[costs_.kind_of_layer[l]]);
+  }
+  if (end == costs_.kind_of_layer.size()) {
+    for (int m = 0; m < costs_.prediction_modules; ++m) units.push_back(&costs_.prediction);
+    units.push_back(&costs_.head);
+  }
+  PassTimes times;
+  times.forward = least(units, &UnitCosts::forward);
+  std::reverse(units.begin(), units.end());
+  times.backward = least(units, &UnitCosts::backward);
+  times.in_two =
+      least(units, &UnitCosts::backward_input) + least(units, &UnitCosts::backward_weight);
+  return times;
 }
 
-void add(PassWork& work, const PassWork& other) {
-  work.forward += other.forward;
-  work.backward += other.backward;
-  work.in_two += other.in_two;
-}
-
-// Plans whose operators are the same.
-bool are_alike(const plan::Plan& a, const plan::Plan& b) {
-  return a.tensor == b.tensor && a.context == b.context && a.micro_batch == b.micro_batch &&
-         a.recompute == b.recompute && (a.stages == 1) == (b.stages == 1);
+Groups groups_of(const plan::Plan& plan, const plan::RankGrid& grid, int rank) {
+  Groups groups;
+  for (const auto& [group, degree] : {std::pair(dnn::RankGroup::tensor, plan.tensor),
+                                      {dnn::RankGroup::context, plan.context},
+                                      {dnn::RankGroup::expert, plan.expert},
+                                      {dnn::RankGroup::expert_tensor, plan.expert_tensor}}) {
+    if (degree > 1) groups[static_cast<std::size_t>(group)] = group_of(grid, group, rank);
+  }
+  return groups;
 }
 
 }  // namespace
 
-struct LowerBound::Works {
-  std::vector<PassWork> layers;  // [layer]
-  PassWork embedding, head;      // head: with the modules of multi-token prediction
+class LowerBound::State {
+ public:
+  explicit State(const Job& job) : job_(job) {}
+  std::int64_t of(const plan::Plan& plan);
+
+ private:
+  // Plans for which these are equal have the same operators.
+  using Alike = std::tuple<int, int, std::int64_t, dnn::Recompute, bool, bool>;
+  static Alike alike(const plan::Plan& plan) {
+    return {plan.tensor,    plan.context,     plan.micro_batch,
+            plan.recompute, plan.stages == 1, plan::splits_backward(plan)};
+  }
+  using RankKind = std::pair<std::string, int>;  // type of device, expert rank
+  // Collectives take equally long for ranks whose groups lie alike.
+  using GroupKinds = std::array<GroupPlaces, rank_group_count>;
+
+  RankTimes& times_of(const plan::Plan& plan, const plan::RankGrid& grid, int rank);
+  const JobCosts& costs_of(const plan::Plan& plan, int rank, const RankKind& kind);
+  Picoseconds of_replica(const plan::Plan& plan, const plan::RankGrid& grid, int replica);
+
+  const Job& job_;
+  std::map<std::pair<Alike, RankKind>, JobCosts> costs_;
+  std::map<std::tuple<Alike, RankKind, GroupKinds>, RankTimes> times_;
 };
 
-LowerBound::LowerBound(const Job& job) : job_(job) {}
-LowerBound::~LowerBound() = default;
-
-const LowerBound::Works& LowerBound::works_of(const plan::Plan& plan) {
-  for (const auto& [other, works] : known_) {
-    if (are_alike(plan, other)) return *works;
+const JobCosts& LowerBound::State::costs_of(const plan::Plan& plan, int rank,
+                                            const RankKind& kind) {
+  const auto [entry, is_new] = costs_.try_emplace({alike(plan), kind});
+  if (is_new) {
+    Job job = job_;
+    job.plan = plan;
+    entry->second = job_costs(job, profile_of(job, rank), kind.second);
   }
-  Job job = job_;
-  job.plan = plan;
-  auto works = std::make_unique<Works>();
-  bool is_first = true;
-  for (const auto& [type, profile] : job.profiles) {
-    const JobCosts costs = job_costs(job, *profile, 0);
-    Works one;
-    for (const std::size_t kind : costs.kind_of_layer) {
-      one.layers.push_back(work_of(costs.layer_kinds[kind]));
-    }
-    one.embedding = work_of(costs.embedding);
-    one.head = work_of(costs.head);
-    for (int m = 0; m < costs.prediction_modules; ++m) add(one.head, work_of(costs.prediction));
-    if (is_first) {
-      *works = std::move(one);
-    } else {
-      for (std::size_t l = 0; l < one.layers.size(); ++l) {
-        take_less(works->layers[l], one.layers[l]);
-      }
-      take_less(works->embedding, one.embedding);
-      take_less(works->head, one.head);
-    }
-    is_first = false;
-  }
-  return *known_.emplace_back(plan, std::move(works)).second;
+  return entry->second;
 }
 
-std::int64_t LowerBound::of(const plan::Plan& plan) {
-  const bool is_varied = job_.jitter.is_on() || !job_.disturbances.empty() || plan.packing;
-  if (is_varied || !plan::flushes(plan)) return 0;
-  const Works& works = works_of(plan);
-  const auto sizes = plan::layers_per_virtual_stage(plan, static_cast<int>(works.layers.size()));
-  std::vector<PassWork> parts(sizes.size());  // in model order
-  std::size_t layer = 0;
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    for (int l = 0; l < sizes[part]; ++l) add(parts[part], works.layers[layer++]);
+RankTimes& LowerBound::State::times_of(const plan::Plan& plan, const plan::RankGrid& grid,
+                                       int rank) {
+  const Groups groups = groups_of(plan, grid, rank);
+  GroupKinds places;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (!groups[g].empty()) places[g] = places_of(*job_.cluster, groups[g]);
   }
-  add(parts.front(), works.embedding);
-  add(parts.back(), works.head);
-  const auto stages = static_cast<std::size_t>(plan.stages);
+  const RankKind kind(
+      job_.cluster->device(rank).device_type,
+      plan.routing.is_even() ? 0 : grid.coordinate(plan::ExpertDimension::expert, rank));
+  std::tuple key(alike(plan), kind, std::move(places));
+  const auto known = times_.find(key);
+  if (known != times_.end()) return known->second;
+  const JobCosts& costs = costs_of(plan, rank, kind);
+  return times_.try_emplace(std::move(key), job_, costs, groups).first->second;
+}
+
+Picoseconds LowerBound::State::of_replica(const plan::Plan& plan, const plan::RankGrid& grid,
+                                          int replica) {
+  std::vector<RankTimes*> ranks;  // [stage]
+  for (int stage = 0; stage < plan.stages; ++stage) {
+    ranks.push_back(&times_of(plan, grid, grid.rank({0, 0, replica, stage})));
+  }
+  const auto sizes = plan::layers_per_virtual_stage(plan, ranks.front()->layers());
+  std::vector<std::size_t> starts = {0};
+  for (const int size : sizes) starts.push_back(starts.back() + static_cast<std::size_t>(size));
+  const auto part = [&](std::size_t rank, std::size_t p) -> const PassTimes& {
+    return ranks[rank]->of_part(starts[p], starts[p + 1]);
+  };
   const bool is_loop = plan.schedule == plan::ScheduleKind::gpipe ||
                        plan.schedule == plan::ScheduleKind::one_f_one_b ||
                        plan.schedule == plan::ScheduleKind::interleaved;
@@ -103,20 +200,40 @@ std::int64_t LowerBound::of(const plan::Plan& plan) {
   if (!is_loop) {
     // Where the parts are differs; the stages together do all of them.
     const bool is_split = plan::splits_backward(plan);
-    for (const PassWork& part : parts) {
-      most += part.forward + (is_split ? part.in_two : part.backward);
+    const std::set<RankTimes*> kinds(ranks.begin(), ranks.end());
+    for (std::size_t p = 0; p < sizes.size(); ++p) {
+      Picoseconds least = INT64_MAX;
+      for (RankTimes* rank : kinds) {
+        const PassTimes& times = rank->of_part(starts[p], starts[p + 1]);
+        least = std::min(least, times.forward + (is_split ? times.in_two : times.backward));
+      }
+      most += least;
     }
     return most * plan.micro_batches() / plan.stages;
   }
-  for (std::size_t s = 0; s < stages; ++s) {
+  for (std::size_t s = 0; s < ranks.size(); ++s) {
     Picoseconds own = 0;
-    for (std::size_t part = s; part < parts.size(); part += stages) {
-      own += parts[part].forward + parts[part].backward;
+    for (std::size_t p = s; p < sizes.size(); p += ranks.size()) {
+      own += part(s, p).forward + part(s, p).backward;
     }
     most = std::max(most, before + own * plan.micro_batches());
-    before += parts[s].forward + parts[s].backward;
+    before += part(s, s).forward + part(s, s).backward;
   }
   return most;
 }
+
+// Where devices differ, one replica may be slower than another.
+std::int64_t LowerBound::State::of(const plan::Plan& plan) {
+  const bool is_varied = job_.jitter.is_on() || !job_.disturbances.empty() || plan.packing;
+  if (is_varied || !plan::flushes(plan)) return 0;
+  const plan::RankGrid grid(plan);
+  const Picoseconds first = of_replica(plan, grid, 0);
+  if (job_.profiles.size() == 1) return first;
+  return std::max(first, of_replica(plan, grid, plan.data - 1));
+}
+
+LowerBound::LowerBound(const Job& job) : state_(std::make_unique<State>(job)) {}
+LowerBound::~LowerBound() = default;
+std::int64_t LowerBound::of(const plan::Plan& plan) { return state_->of(plan); }
 
 }  // namespace sim::training

@@ -9,6 +9,7 @@
 #include "sim/base/parallel.h"
 #include "sim/plan/memory.h"
 #include "sim/plan/schedule.h"
+#include "sim/training/lower_bound.h"
 #include "sim/training/simulate.h"
 
 namespace sim::training {
@@ -16,7 +17,7 @@ namespace sim::training {
 namespace {
 
 // Simulated at once, whatever the threads: what is simulated does not depend on them.
-constexpr std::size_t batch = 16;
+constexpr std::size_t batch = 4;
 
 std::vector<int> powers_of_two(std::int64_t most) {
   std::vector<int> result;

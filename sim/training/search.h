@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,26 +25,6 @@ struct SearchResult {
 
 // All possible plans of the space for the job's devices, in order.
 std::vector<plan::Plan> plans_of(const Job& job, const PlanSpace& space);
-
-// Never more than what simulate() gives [ps]. With a flush: a stage computes its passes one after
-// the other; its first one waits for a forward pass of all parts before, and after its last one a
-// backward pass of all parts before remains.
-//   max over stages s of  sum over parts before s of (F + B)  +  m * sum over parts of s of (F + B)
-// Communication, launches, the optimizer: free. 0 where durations vary.
-// Worked: 4 stages, 8 micro-batches, F = 1 ms, B = 2 ms: 3 x 3 + 8 x 3 = 33 ms.
-// REQUIRES: a transformer; the plan has no problems.
-class LowerBound {
- public:
-  explicit LowerBound(const Job& job);
-  ~LowerBound();
-  std::int64_t of(const plan::Plan& plan);
-
- private:
-  struct Works;
-  const Works& works_of(const plan::Plan& plan);
-  const Job& job_;
-  std::vector<std::pair<plan::Plan, std::unique_ptr<Works>>> known_;
-};
 
 // The best plans are those that simulating all would give, in the same order; so many threads
 // change nothing. REQUIRES: a transformer.

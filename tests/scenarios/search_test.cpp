@@ -7,6 +7,7 @@
 
 #include "sim/scenario/document.h"
 #include "sim/scenario/study.h"
+#include "sim/training/lower_bound.h"
 #include "tests/scenarios/run_scenario.h"
 
 using namespace sim;
@@ -37,6 +38,76 @@ TEST_CASE("lower bound: 1F1B, 4 stages, 8 micro-batches of 1 ms + 2 ms -> 33 ms"
   const Loaded one = load("scenarios/worked/pipeline-1f1b.yaml");
   training::LowerBound bound(one.loaded.job);
   CHECK(bound.of(one.loaded.job.plan) == 33'000'000'000);
+}
+
+TEST_CASE("lower bound: no scenario of the repository takes less") {
+  int bounded = 0;
+  for (const char* folder : {"scenarios", "scenarios/worked"}) {
+    for (const auto& file : scenario_files(folder)) {
+      CAPTURE(file);
+      const Loaded one = load(std::filesystem::relative(file, repository()).string());
+      const training::Job& job = one.loaded.job;
+      if (std::holds_alternative<std::monostate>(job.dnn) || job.plan.ranks() > 4096) continue;
+      const auto outcome = training::simulate(job);
+      const auto* result = std::get_if<training::Result>(&outcome);
+      REQUIRE(result);
+      training::LowerBound bound(job);
+      CHECK(bound.of(job.plan) <= result->iteration_ps());
+      bounded += bound.of(job.plan) > 0 ? 1 : 0;
+    }
+  }
+  CHECK(bounded >= 25);
+}
+
+TEST_CASE("lower bound: of all degrees, kinds of groups, and unlike devices") {
+  // Two hosts of one type, two of another: replicas, stages or the ranks of a group are unlike.
+  const auto path = std::filesystem::temp_directory_path() / "maquette-lower-bound.yaml";
+  std::ofstream(path) << R"(maquette: 1
+name: unlike devices
+cluster:
+  hosts: [{name: a, count: 2, type: hgx-h100}, {name: b, count: 2, type: dgx-a100}]
+  fabric: {kind: rail-optimized, hosts_per_group: 2, link: 200 Gbit/s, latency: 0.6 us}
+dnn: mixtral-8x7b
+stack: megatron-core
+training: {sequence: 4096, global_batch: 32, micro_batch: 1, precision: bf16}
+plan: {tensor: 8, pipeline: {stages: 2}}
+)";
+  const std::vector<std::vector<scenario::Override>> variants = {
+      {},
+      {{"plan.tensor", "16"}},
+      {{"plan.tensor", "2"}, {"plan.expert", "{degree: 8}"}},
+      {{"plan.tensor", "4"}, {"plan.expert", "{degree: 4, tensor: 2}"}},
+      {{"plan.tensor", "2"}, {"plan.context", "4"}},
+      {{"plan.tensor", "2"}, {"plan.context", "2"}, {"plan.pipeline.schedule", "zb-h1"}},
+      {{"plan.tensor", "4"}, {"plan.pipeline.schedule", "dual-pipe-v"}},
+      {{"plan.tensor", "4"}, {"plan.recompute", "full"}, {"plan.data.sharding", "zero-3"}},
+      {{"placement.order", "[data, tensor, context, pipeline]"}},
+      {{"run.fidelity", "operators"}},
+      {{"dnn", "llama-3.1-8b"}, {"plan.context", "2"}, {"run.fidelity", "operators"}},
+  };
+  for (const auto& overrides : variants) {
+    for (const auto& [override_path, value] : overrides) CAPTURE(override_path + "=" + value);
+    const Loaded one = load(path, overrides);
+    const training::Job& job = one.loaded.job;
+    const auto outcome = training::simulate(job);
+    const auto* result = std::get_if<training::Result>(&outcome);
+    REQUIRE(result);
+    const auto least = training::LowerBound(job).of(job.plan);
+    CAPTURE(overrides.empty() ? "as it is" : overrides.back().value);
+    CHECK(least <= result->iteration_ps());
+    CHECK(least > result->iteration_ps() / 4);
+  }
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("lower bound: with the collectives of a tensor group inside a host, close") {
+  const Loaded one = load("scenarios/studies/gpt3-512.yaml", {{"training.global_batch", "512"}});
+  const training::Job& job = one.loaded.job;
+  const auto outcome = training::simulate(job);
+  const auto* result = std::get_if<training::Result>(&outcome);
+  REQUIRE(result);
+  const auto least = static_cast<double>(training::LowerBound(job).of(job.plan));
+  CHECK(least / static_cast<double>(result->iteration_ps()) > 0.9);
 }
 
 TEST_CASE("search: exactly the plans that simulating all of them finds best") {
