@@ -39,13 +39,11 @@ std::string time_axis(std::int64_t length, double y) {
   const TimeUnit unit = time_unit(length);
   std::string text =
       fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" class=\"axis\"/>\n", begin, y, end);
-  constexpr int ticks = 4;
-  for (int i = 0; i <= ticks; ++i) {
-    const std::int64_t time = length / ticks * i;
-    const std::string unit_name = i == ticks ? fmt::format(" {}", unit.name) : "";
-    text += label(at(time, length), y + 14, in_unit(time, unit) + unit_name,
-                  i == ticks ? "end" : "middle");
+  for (const double tick : round_ticks(0, static_cast<double>(length) / unit.picoseconds)) {
+    const double x = begin + (end - begin) * tick * unit.picoseconds / static_cast<double>(length);
+    text += label(x, y + 14, tick == 0 ? "0" : four_digits(tick));
   }
+  text += label(begin - 8, y + 14, fmt::format("[{}]", unit.name), "end");
   return text;
 }
 

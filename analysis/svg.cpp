@@ -64,6 +64,19 @@ std::string box(const Box& box, const std::string& fill, const std::string& titl
       box.x, box.y, box.width, box.height, fill, escaped_html(title));
 }
 
+std::vector<double> round_ticks(double low, double high) {
+  constexpr int wanted = 5;
+  const double least = (high - low) / wanted;
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  double step = 10 * power;
+  for (const int factor : {5, 2, 1}) {
+    if (factor * power >= least) step = factor * power;
+  }
+  std::vector<double> ticks;
+  for (double n = std::ceil(low / step); n * step <= high; ++n) ticks.push_back(n * step);
+  return ticks;
+}
+
 Scale scale_of(const std::vector<double>& values, double from, double to) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double margin = std::max((*high - *low) * 0.08, std::abs(*high) * 1e-3);
@@ -74,12 +87,11 @@ std::string axes(const Scale& x, const Scale& y, const std::string& x_name,
                  const std::string& y_name) {
   std::string text = fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" class=\"axis\"/>\n",
                                  x.from, y.to, y.from, x.to);
-  constexpr int ticks = 4;
-  for (int i = 0; i <= ticks; ++i) {
-    const double share = static_cast<double>(i) / ticks;
-    const double a = x.low + share * (x.high - x.low), b = y.low + share * (y.high - y.low);
-    text += label(x.at(a), y.from + 16, four_digits(a));
-    text += label(x.from - 6, y.at(b) + 4, four_digits(b), "end");
+  for (const double tick : round_ticks(x.low, x.high)) {
+    text += label(x.at(tick), y.from + 16, four_digits(tick));
+  }
+  for (const double tick : round_ticks(y.low, y.high)) {
+    text += label(x.from - 6, y.at(tick) + 4, four_digits(tick), "end");
   }
   text += label((x.from + x.to) / 2, y.from + 36, x_name);
   return text + label(x.from, y.to - 6, y_name, "start");

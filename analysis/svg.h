@@ -25,6 +25,9 @@ struct Scale {
   double low = 0, high = 1, from = 0, to = 1;
   double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
 };
+// About five multiples of 1, 2 or 5 times a power of ten between low and high, ascending.
+// REQUIRES: low < high.
+std::vector<double> round_ticks(double low, double high);
 // With a margin at both ends. REQUIRES: values.
 Scale scale_of(const std::vector<double>& values, double from, double to);
 std::string axes(const Scale& x, const Scale& y, const std::string& x_name,

@@ -180,7 +180,7 @@ void TimelineReader::lay_out() {
         type_of.try_emplace(label(types[e.known]), static_cast<int>(type_of.size()));
     if (!is_new) continue;
     timeline_.types.push_back(entry->first);
-    timeline_.is_compute.push_back(types[e.known].meeting == Meeting::none);
+    timeline_.is_compute.push_back(types[e.known].meeting == Meeting::none ? 1 : 0);
   }
   for (auto& [ranks, index] : workers) {
     index = static_cast<int>(timeline_.workers.size());

@@ -18,6 +18,8 @@ namespace calibrate::profile {
 namespace {
 
 constexpr int rows_most = 100'000;
+// HDF5 refuses an image under the name of something that exists; nothing can have this one.
+constexpr const char* image_name = "/dev/null/profile";
 constexpr const char* repair =
     "write it again with 'maquette profile fit-public' or 'maquette calibrate'";
 
@@ -40,7 +42,7 @@ class Reader final : public Archive {
     const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS));
     H5Pset_fapl_core(access, 1 << 16, false);
     H5Pset_file_image(access, image.data(), image.size());
-    const Hdf5File file(H5Fopen("profile", H5F_ACC_RDONLY, access));
+    const Hdf5File file(H5Fopen(image_name, H5F_ACC_RDONLY, access));
     if (!file.is_open()) fail("its contents are not HDF5");
     read_table<NumberRow>(file, [&](const NumberRow& row) {
       numbers_.rows.push_back(

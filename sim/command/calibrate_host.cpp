@@ -167,7 +167,7 @@ void keep_samples(const std::filesystem::path& file, const fitted::Measurement& 
 }
 
 fitted::ProfileData fit_or_keep(const Request& request, const fitted::MeasuredDevice& device,
-                                fitted::Measurement measurement) {
+                                const fitted::Measurement& measurement) {
   try {
     return fitted::fit_measured(device, measurement);
   } catch (const fitted::ProfileError&) {
@@ -206,7 +206,7 @@ int calibrate_host(const Request& request) {
         return std::string("unknown");
       }());
   const double measured_for = progress.since_start();
-  const fitted::ProfileData data = fit_or_keep(request, device, std::move(measured.measurement));
+  const fitted::ProfileData data = fit_or_keep(request, device, measured.measurement);
   fitted::write_profile(request.output, data);
   std::filesystem::path host = request.output;
   host.replace_extension(".yaml");

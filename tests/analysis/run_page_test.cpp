@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "analysis/critical_path.h"
 #include "analysis/result_file.h"
 #include "analysis/run_plots.h"
+#include "analysis/svg.h"
 #include "tests/analysis/example_result.h"
 
 using namespace analysis;
@@ -164,4 +166,22 @@ TEST_CASE("run page: stands alone, is well formed, and escapes what it shows") {
   CHECK(page.find("B is faster; A has 20.0 % fewer tokens per second, with a probability of") !=
         std::string::npos);
   CHECK(page.find("-20.0 %") != std::string::npos);
+}
+
+TEST_CASE("ticks: multiples of 1, 2 or 5 times a power of ten") {
+  using Ticks = std::vector<double>;
+  CHECK(round_ticks(0, 10) == Ticks{0, 2, 4, 6, 8, 10});
+  CHECK(round_ticks(0, 3797) == Ticks{0, 1000, 2000, 3000});
+  CHECK(round_ticks(501'427, 880'772) == Ticks{600'000, 700'000, 800'000});
+  CHECK(round_ticks(-3, 4) == Ticks{-2, 0, 2, 4});
+  CHECK(round_ticks(213'700, 214'400) == Ticks{213'800, 214'000, 214'200, 214'400});
+  for (const double low : {-7.3, 0.0, 1e-9, 12345.6}) {
+    for (double length = 1e-6; length < 1e9; length *= 1.37) {
+      const Ticks ticks = round_ticks(low, low + length);
+      CAPTURE(low);
+      CAPTURE(length);
+      CHECK(ticks.size() >= 2);
+      CHECK(ticks.size() <= 6);
+    }
+  }
 }

@@ -84,6 +84,16 @@ TEST_CASE("a profile survives the file to the last bit") {
   std::filesystem::remove(again);
 }
 
+TEST_CASE("a profile can be read beside files of any name") {
+  const auto before = std::filesystem::current_path(), folder = scratch("names");
+  std::filesystem::create_directories(folder / "profile");
+  std::filesystem::current_path(folder);
+  const std::string why = complaint(plain_file());
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+  CHECK(why.empty());
+}
+
 TEST_CASE("a file that ends early is refused, wherever it ends") {
   const std::string whole = plain_file();
   REQUIRE(complaint(whole).empty());
