@@ -5,14 +5,14 @@
 #include <sstream>
 
 #include "analysis/json_writer.h"
-#include "analysis/measures.h"
 #include "analysis/validation.h"
-#include "sim/command/load.h"
+#include "sim/command/fit_stack.h"
 #include "sim/command/options.h"
+#include "sim/command/row_filter.h"
+#include "sim/command/run_prediction.h"
 #include "sim/command/validate_collectives.h"
 #include "sim/command/validate_memory.h"
 #include "sim/scenario/measured.h"
-#include "sim/training/simulate.h"
 
 namespace sim::command {
 
@@ -21,55 +21,6 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr double interval_share = 0.8;  // from the 10th to the 90th percentile
-
-struct Prediction : RowNotes {
-  analysis::MeasuredRun run;
-  bool fits = true;
-};
-
-// What plans must share for their order to mean something.
-std::string group_of(const scenario::MeasuredRow& row) {
-  std::string group;
-  for (const char* key : {"framework", "model", "params_b", "layers", "hidden", "ffn", "vocab",
-                          "seq_len", "gbs", "precision", "gpu", "num_gpus"}) {
-    group += row.text(key).value_or("") + "\t";
-  }
-  return group;
-}
-
-Prediction predict(const scenario::MeasuredRow& row, const scenario::MeasuredFile& file,
-                   const Common& common, bool shows_scenarios) {
-  Prediction prediction;
-  prediction.id = prediction.run.id = id_of(row);
-  prediction.run.group = group_of(row);
-  const auto time = row.number("iter_time_s");
-  const auto derived = row.number("derived.iter_time_s");
-  if (!time && !derived) {
-    prediction.why_not = "the row has no measured iteration time";
-    return prediction;
-  }
-  prediction.run.measured_s = time ? *time : *derived;
-  const auto read = row_scenario(row, file, common, shows_scenarios, prediction);
-  if (!read) return prediction;
-  Diagnostics diagnostics;
-  const std::optional<LoadedJob> loaded = load(*read, diagnostics);
-  if (!loaded) {
-    prediction.why_not = first_error(diagnostics);
-    return prediction;
-  }
-  const auto outcome = training::simulate(loaded->job);
-  if (const auto* result = std::get_if<training::Result>(&outcome)) {
-    prediction.run.predicted_s = to_seconds(result->iteration_ps()).value();
-    if (analysis::has_interval(*result)) {
-      prediction.run.p10_s = result->interval.p10_s;
-      prediction.run.p90_s = result->interval.p90_s;
-    }
-    prediction.fits = result->fits;
-  } else {
-    prediction.why_not = "the simulated job cannot proceed";
-  }
-  return prediction;
-}
 
 // All that is said of the predictions of a file.
 struct Judgement {
@@ -210,6 +161,12 @@ int validate(const std::vector<std::string>& arguments) {
   add_common(options);
   options.add_options()("match", po::value<std::string>()->default_value(""),
                         "only rows whose id contains this text");
+  options.add_options()("where",
+                        po::value<std::string>()->default_value("")->value_name("CONDITIONS"),
+                        "only rows for which all of these hold, such as num_gpus<=16,pp=1");
+  options.add_options()("fit", po::value<std::string>()->value_name("CONSTANTS"),
+                        "search the constants of the rows' software stack that give the least mean "
+                        "error, from values such as 'host_per_layer=0.5 ms,pointwise_traffic=2'");
   options.add_options()("calibrate-with",
                         po::value<std::string>()->default_value("")->value_name("IDS"),
                         "scale all predictions by the one factor that brings these rows right (ids "
@@ -228,6 +185,7 @@ int validate(const std::vector<std::string>& arguments) {
   if (!values) return exit_fine;
   const Common common = read_common(*values);
   const std::string match = (*values)["match"].as<std::string>();
+  const RowFilter where((*values)["where"].as<std::string>());
   for (const std::string& name : (*values)["file"].as<std::vector<std::string>>()) {
     if (holds_collectives(name)) {
       const int status = validate_collectives(name, *values, common);
@@ -248,10 +206,19 @@ int validate(const std::vector<std::string>& arguments) {
       }
       continue;
     }
-    std::vector<Prediction> predictions;
+    std::vector<const scenario::MeasuredRow*> rows;
     for (const scenario::MeasuredRow& row : file->rows) {
-      if (row.text("id").value_or("").find(match) == std::string::npos) continue;
-      predictions.push_back(predict(row, *file, common, shows_scenarios));
+      const bool matches = row.text("id").value_or("").find(match) != std::string::npos;
+      if (matches && where.accepts(row)) rows.push_back(&row);
+    }
+    if (values->count("fit") > 0) {
+      const int status = fit_stack(*file, rows, common, (*values)["fit"].as<std::string>());
+      if (status != exit_fine) return status;
+      continue;
+    }
+    std::vector<Prediction> predictions;
+    for (const auto* row : rows) {
+      predictions.push_back(predict(*row, *file, common, shows_scenarios));
     }
     const auto judgement =
         judge(name, words((*values)["calibrate-with"].as<std::string>()), predictions, diagnostics);

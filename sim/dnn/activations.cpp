@@ -12,7 +12,8 @@ double sum_of(const std::vector<SavedTensor>& tensors, Recompute recompute) {
     const bool is_kept = recompute == Recompute::none ||
                          (recompute == Recompute::selective && !t.is_attention_core) ||
                          t.is_layer_input;
-    if (is_kept) sum += t.elements * t.bytes_per_element;
+    const double share = recompute == Recompute::alternate ? t.alternate_share : 0;
+    sum += t.elements * t.bytes_per_element * (is_kept ? 1 : share);
   }
   return sum;
 }
@@ -60,7 +61,11 @@ ActivationBytes activation_bytes(const Transformer& dnn, const Shard& shard,
                                  const LayerKind& kind) {
   const LocalSizes sizes(dnn, shard, stack);
   const std::vector<SavedTensor> tensors = saved_tensors(dnn, shard, stack, kind);
-  const double kept = sum_of(tensors, recompute);
+  double kept = sum_of(tensors, recompute);
+  // The last product of a layer is one of those kept, though nothing needs it.
+  if (recompute == Recompute::alternate && dnn.gated) {
+    kept += static_cast<double>(sizes.tokens) * static_cast<double>(dnn.hidden) * sizes.element;
+  }
   const double split = sizes.split_tokens * static_cast<double>(dnn.hidden);
   const double logits = static_cast<double>(sizes.tokens) * static_cast<double>(sizes.vocabulary);
   ActivationBytes result;

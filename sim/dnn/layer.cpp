@@ -77,6 +77,31 @@ std::vector<Operator> forward(OperatorList list, const LayerKind& kind) {
   return list.take();
 }
 
+// What is needed of the forward pass, up to the inputs of the last product.
+std::vector<Operator> alternate_forward(OperatorList list, const LayerKind& kind) {
+  const Transformer& dnn = list.dnn;
+  const LayerLinears linears(dnn, list.sizes);
+  norm_forward(list, "attention norm");
+  list.forward(Linear{"key projection", dnn.hidden, list.sizes.kv_width, Linear::Split::columns,
+                      dnn.attention_bias});
+  positions_forward(list, kind);
+  if (list.stack.attention == SoftwareStack::Attention::unfused) {
+    list.append(attention_forward(dnn, list.shard, list.stack, kind));
+  }
+  // What it scatters over the tensor group is kept.
+  list.gemm(linears.output.name, list.sizes.tokens, linears.output.outputs, linears.output.inputs,
+            GemmLayout::forward);
+  if (dnn.sandwich_norm) norm_forward(list, "attention output norm");
+  residual_forward(list, "attention residual");
+  norm_forward(list, "mlp norm");
+  if (dnn.gated) {
+    list.forward(Linear{"mlp up projection", dnn.hidden, list.sizes.ffn, Linear::Split::columns,
+                        dnn.mlp_bias});
+  }
+  activation_forward(list, "activation", activation_elements(list));
+  return list.take();
+}
+
 void mlp_backward(OperatorList& list, const LayerLinears& linears, const LayerKind& kind) {
   residual_backward(list, "mlp dropout gradient");
   if (list.dnn.sandwich_norm) norm_backward(list, "mlp output norm gradient", 3);
@@ -118,6 +143,9 @@ LayerOperators layer_operators(const Transformer& dnn, const Shard& shard,
   LayerOperators result;
   result.forward = forward(list, kind);
   if (recompute == Recompute::full) list.append(result.forward, true);
+  if (recompute == Recompute::alternate) {
+    list.append(alternate_forward(OperatorList(dnn, shard, stack), kind), true);
+  }
   mlp_backward(list, linears, kind);
   attention_block_backward(list, linears, recompute, kind);
   result.backward = list.take();

@@ -94,14 +94,17 @@ struct Operator {
   int kernels = 1;  // launches
 };
 
-enum class Recompute { none, selective, full };
+// alternate: all of a layer is run again but a fused attention and every other product, counted as
+// a layer has them (query, key, value, output, gate, up, down: the key's, the output's and the up
+// projection again). Source: pytorch/torchtitan, "selective" activation checkpointing per operator.
+enum class Recompute { none, selective, alternate, full };
 
 // Each list in the order of execution, collectives inside the layer included. Overloads without a
 // kind are for transformers whose layers are alike.
 struct LayerOperators {
   std::vector<Operator> forward;
-  std::vector<Operator> backward;  // recomputation marked, where it runs: full first, selective
-                                   // just before the gradient of the attention core
+  std::vector<Operator> backward;  // recomputation marked, where it runs: selective just before
+                                   // the gradient of the attention core, the others first
 };
 LayerOperators layer_operators(const Transformer& dnn, const Shard& shard,
                                const SoftwareStack& stack, Recompute recompute,
@@ -141,6 +144,7 @@ struct SavedTensor {
   double bytes_per_element = 0;
   bool is_attention_core = false;  // dropped by selective recomputation
   bool is_layer_input = false;     // all that full recomputation keeps
+  double alternate_share = 0;      // that alternate recomputation keeps
 };
 std::vector<SavedTensor> saved_tensors(const Transformer& dnn, const Shard& shard,
                                        const SoftwareStack& stack, const LayerKind& kind);

@@ -111,9 +111,7 @@ void latent_backward(OperatorList& list) {
 
 }  // namespace
 
-void projections_forward(OperatorList& list, const LayerKind& kind) {
-  if (list.dnn.is_latent()) return latent_forward(list);
-  list.forward(qkv_projection(list));
+void positions_forward(OperatorList& list, const LayerKind& kind) {
   if (list.dnn.query_key_norm) {
     list.pointwise(
         {"query and key norm", rotated_elements(list), 2, 0, 2, 2 * eager_norm_kernels(list.dnn)});
@@ -121,6 +119,12 @@ void projections_forward(OperatorList& list, const LayerKind& kind) {
   if (is_rotated(list.dnn, kind)) {
     list.pointwise({"rotary", rotated_elements(list), 2, 0, 2, 12});
   }
+}
+
+void projections_forward(OperatorList& list, const LayerKind& kind) {
+  if (list.dnn.is_latent()) return latent_forward(list);
+  list.forward(qkv_projection(list));
+  positions_forward(list, kind);
 }
 
 void projections_backward(OperatorList& list, const LayerKind& kind) {

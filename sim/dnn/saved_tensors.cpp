@@ -24,6 +24,7 @@ class Keeper {
     dnn_.is_latent() ? keep_latent_inputs() : keep_attention_inputs();
     keep_core();
     keep("output projection input", tokens_ * static_cast<double>(sizes_.attention_width));
+    with_alternate(1);
     if (dnn_.sandwich_norm) keep("attention output norm input", split_);
     if (dnn_.dropout > 0) keep("attention residual dropout mask", split_, 1);
     keep("mlp norm input", split_);
@@ -43,6 +44,7 @@ class Keeper {
     result_.push_back({name, elements, bytes, is_core, result_.empty()});
   }
   void keep(const std::string& name, double elements) { keep(name, elements, sizes_.element); }
+  void with_alternate(double share) { result_.back().alternate_share = share; }
 
   void keep_attention_inputs();
   void keep_latent_inputs();
@@ -63,8 +65,10 @@ void Keeper::keep_attention_inputs() {
   const double keys = tokens_ * static_cast<double>(sizes_.kv_width);
   if (dnn_.query_key_norm) keep("query and key norm input", queries + keys);
   keep("query", queries);
+  with_alternate(1);
   keep("key", keys);
   keep("value", keys);
+  with_alternate(1);
 }
 
 // The compressed states before and behind their norms, on the tokens of this rank.
@@ -87,6 +91,7 @@ void Keeper::keep_core() {
   if (stack_.attention != SoftwareStack::Attention::unfused) {
     keep("attention statistics", tokens_ * static_cast<double>(sizes_.heads), statistic_bytes,
          true);
+    with_alternate(1);
     return;
   }
   keep("attention probabilities", sizes_.scores, sizes_.element, true);
@@ -101,9 +106,11 @@ void Keeper::keep_block(const std::string& of, double rows, double ffn) {
   const double inner = rows * ffn;
   if (dnn_.gated) {
     keep(of + "activation inputs", 2 * inner);
+    with_alternate(0.5);
     if (!stack_.fused_pointwise) keep(of + "activated gate", inner);
   } else if (dnn_.activation != Activation::relu) {
     keep(of + "activation input", inner);
+    with_alternate(1);
   }
   keep((of.empty() ? "mlp " : of) + "output projection input", inner);
 }

@@ -29,6 +29,8 @@ struct SoftwareStack {
   bool pipeline_blocks = false;          // a stage waits for its own sends and receives
   // Without sequence parallelism: each tensor rank sends a share, and the receivers gather.
   bool pipeline_scatters = false;
+  // Stages get equal shares of the multiply-adds, the head's among them; no: of the layers.
+  bool balances_stages = false;
   Seconds pipeline_overhead;      // host and kernel time per point-to-point operation
   Bytes bucket;                   // gradient bucket, bytes of gradient
   int prefetch_layers = 1;        // FSDP: gathers in flight ahead

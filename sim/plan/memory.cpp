@@ -107,7 +107,7 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
       expert_sharers_(plan.expert_sharers()),
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
       prediction_modules_(dnn.prediction_modules),
-      layers_(layers_per_virtual_stage(plan, dnn.layers)) {
+      layers_(layers_per_virtual_stage(plan, dnn, stack)) {
   invariant(stage >= 0 && stage < plan.stages, "a stage is outside the pipeline");
   dnn::Shard shard = shard_of(plan, weight_bytes);
   shard.expert_load = most_load(plan, dnn);

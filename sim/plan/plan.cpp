@@ -50,4 +50,22 @@ std::vector<int> layers_per_virtual_stage(const Plan& plan, int layers) {
   return result;
 }
 
+std::vector<int> layers_per_virtual_stage(const Plan& plan, const dnn::Transformer& dnn,
+                                          const dnn::SoftwareStack& stack) {
+  if (!plan.layers.empty() || !stack.balances_stages) {
+    return layers_per_virtual_stage(plan, dnn.layers);
+  }
+  const std::int64_t layer = dnn.hidden * (4 * dnn.hidden + 3 * dnn.ffn);
+  const std::int64_t total = dnn.layers * layer + dnn.hidden * dnn.vocabulary;
+  const std::int64_t parts = parts_of(plan);
+  std::vector<int> result(static_cast<std::size_t>(parts), 0);
+  std::int64_t part = 0, dealt = 0;
+  for (int l = 0; l < dnn.layers; ++l) {
+    ++result[static_cast<std::size_t>(part)];
+    dealt += layer;
+    if (part + 1 < parts && dealt * parts > total * (part + 1)) ++part;
+  }
+  return result;
+}
+
 }  // namespace sim::plan

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/dnn/operators.h"
+#include "sim/dnn/stack.h"
 #include "sim/plan/offload.h"
 #include "sim/plan/packing.h"
 #include "sim/plan/pass.h"
@@ -97,5 +98,11 @@ std::int64_t parts_of(const Plan& plan);
 // Layers of each part, in model order: with Arrangement::loop virtual stage v of stage s is index
 // v * stages + s. Even: the remainder goes to the earlier ones.
 std::vector<int> layers_per_virtual_stage(const Plan& plan, int layers);
+// As the stack deals them. Where it balances stages: a part takes layers until what is dealt
+// exceeds its and all earlier parts' share of the multiply-adds, a layer 4 hidden^2 + 3 hidden ffn,
+// the head hidden x vocabulary. Source: nanotron, NanotronModel.get_block_compute_costs and
+// build_model.
+std::vector<int> layers_per_virtual_stage(const Plan& plan, const dnn::Transformer& dnn,
+                                          const dnn::SoftwareStack& stack);
 
 }  // namespace sim::plan

@@ -35,6 +35,7 @@ class Checker {
     tensor();
     tokens();
     packing();
+    recompute();
     experts();
     copies();
     batch();
@@ -58,6 +59,7 @@ class Checker {
   void tokens();
   void packing();
   void experts();
+  void recompute();
   void copies();
   void batch();
   void layers();
@@ -183,6 +185,13 @@ void Checker::experts() {
       fmt::format("expert {} x tensor {} = {} does not divide the {} ranks of a stage",
                   plan_.expert, plan_.expert_tensor, shares, ranks),
       "experts are cut over the tensor x context x data ranks of a stage");
+}
+
+void Checker::recompute() {
+  const bool is_plain = !dnn_.is_moe() && !dnn_.is_latent() && dnn_.prediction_modules == 0;
+  if (plan_.recompute != dnn::Recompute::alternate || is_plain) return;
+  add("plan.recompute", "dnn", "every other product again, of a dnn with other than plain layers",
+      "which of their products are kept is not known", "write selective, full or none");
 }
 
 void Checker::copies() {

@@ -42,8 +42,19 @@ constexpr Known stacks[] = {{"megatron-lm 2022", "megatron-lm-2022"},
                             {"megatron-deepspeed", "megatron-deepspeed"},
                             {"torchtitan", "torchtitan"},
                             {"nanotron", "nanotron"},
+                            {"internevo", "internevo"},
                             {"foundry", "fsdp"},
+                            {"composer", "fsdp"},
                             {"megatron-lm", "megatron-core"}};
+
+// "4 x 100Gb RoCE per node": that many NICs of that rate, whatever is usual for the host type.
+std::string with_nics(const std::string& host, const std::string& network) {
+  static const std::regex pattern(R"((\d+) x (\d+) ?Gb)");
+  std::smatch found;
+  if (!std::regex_search(network, found, pattern)) return host;
+  return fmt::format("{{base: {}, nics: {}, nic: {} Gbit/s}}", host, found[1].str(),
+                     found[2].str());
+}
 
 class Writer {
  public:
@@ -96,11 +107,18 @@ void Writer::cluster() {
   const std::string gpu = row_.text("gpu").value_or("");
   const auto host = look_up(gpu, hosts);
   if (!host) refuse(fmt::format("no host type is known for the device '{}'", gpu));
+  for (const char* const other : {"pcie", "hbm2e", "500w"}) {
+    if (!host || lower(gpu).find(other) == std::string::npos) continue;
+    result_.assumed.push_back(
+        fmt::format("device: '{}' is as those of {}", gpu, host.value_or("?")));
+    break;
+  }
   const double devices = need("num_gpus");
   const double per_host = assume("gpus_per_node", 8, "usual");
   const double count = std::ceil(devices / per_host);
   say("cluster:");
-  say(fmt::format("  hosts: [{{name: h, count: {:.0f}, type: {}}}]", count, host.value_or("?")));
+  say(fmt::format("  hosts: [{{name: h, count: {:.0f}, type: {}}}]", count,
+                  with_nics(host.value_or("?"), row_.text("inter_node").value_or(""))));
   if (count > 1) {
     result_.assumed.push_back("fabric: one switch at the NICs' rate");
     say("  fabric: {kind: one-switch, link: 400 Gbit/s, latency: 1 us}");
@@ -113,9 +131,11 @@ void Writer::dnn() {
   if (!stated) result_.assumed.emplace_back("kv_heads: as many as heads");
   const double kv_heads = stated.value_or(heads);
   const std::string model = lower(row_.text("model").value_or(""));
-  const bool is_llama = model.find("llama") != std::string::npos || row_.number("kv_heads") ||
-                        model.find("internlm") != std::string::npos || row_.text("moe") ||
-                        is_nanotron();
+  // llm-foundry's: as GPT, without dropout; that makes the parameters which its rows state.
+  const bool is_mpt = model.starts_with("mpt");
+  const bool is_llama =
+      !is_mpt && (model.find("llama") != std::string::npos || row_.number("kv_heads") ||
+                  row_.text("moe") || model.find("internlm") != std::string::npos || is_nanotron());
   const auto of_size = file_.ffn.find(row_.number("params_b").value_or(-1));
   const double ffn =
       of_size != file_.ffn.end() && !row_.number("ffn")
@@ -140,8 +160,8 @@ void Writer::dnn() {
   }
   say(fmt::format("  positions: {:.0f}", need("seq_len")));
   say("  position: learned\n  norm: layer-norm\n  activation: gelu\n  gated: false\n"
-      "  attention_bias: true\n  output_bias: true\n  mlp_bias: true\n  tied_embedding: true\n"
-      "  dropout: 0.1");
+      "  attention_bias: true\n  output_bias: true\n  mlp_bias: true\n  tied_embedding: true");
+  if (!is_mpt) say("  dropout: 0.1");
 }
 
 // "mla; 160 experts top6 + shared 3072, moe_ffn 1536, dense_layers 1": sizes of latent attention
@@ -175,6 +195,12 @@ void Writer::stack() {
   if (!name) {
     refuse(fmt::format("no software stack is known for '{}'", framework));
     return;
+  }
+  const bool is_eager = lower(row_.text("compile").value_or("")) == "false";
+  if (name == "torchtitan" && is_eager) name = "torchtitan-eager";
+  // Products in pieces with the exchange of others beside them.
+  if (lower(row_.text("async_tp").value_or("")) == "true") {
+    name = fmt::format("{{base: {}, splits_tensor_products: true}}", *name);
   }
   say(fmt::format("stack: {}", *name));
 }
@@ -237,8 +263,16 @@ void Writer::sharding() {
   if (name.find("fsdp") != std::string::npos || name.find("full_shard") != std::string::npos)
     zero = 3;
   const char* const words[] = {"none", "zero-1", "zero-2", "zero-3"};
-  say(fmt::format("  data: {{sharding: {}, degree: {:.0f}}}", words[std::clamp(zero, 0, 3)],
-                  need("dp")));
+  std::string text = fmt::format("  data: {{sharding: {}, degree: {:.0f}",
+                                 words[std::clamp(zero, 0, 3)], need("dp"));
+  // "8 ranks per node": of the ranks that hold the same parameters, so many share a copy.
+  static const std::regex pattern(R"((\d+) ranks)");
+  std::smatch found;
+  if (zero > 0 && std::regex_search(name, found, pattern)) {
+    const double ranks = std::stod(found[1]);
+    if (ranks < need("dp")) text += fmt::format(", shard_degree: {:.0f}", ranks);
+  }
+  say(text + "}");
 }
 
 void Writer::plan() {
@@ -258,7 +292,9 @@ void Writer::plan() {
   const std::string recompute = lower(usual("recompute", "none"));
   const bool is_full = recompute.find("full") != std::string::npos;
   const bool is_selective = recompute.find("selective") != std::string::npos;
-  say(fmt::format("  recompute: {}", is_full ? "full" : is_selective ? "selective" : "none"));
+  const bool is_per_operator = recompute.find("per-op") != std::string::npos;
+  const char* const partly = is_per_operator ? "alternate" : "selective";
+  say(fmt::format("  recompute: {}", is_full ? "full" : is_selective ? partly : "none"));
 }
 
 MeasuredScenario Writer::write() {

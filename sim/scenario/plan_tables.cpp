@@ -182,6 +182,7 @@ Section<Draft> plan_table() {
       .defaulted("recompute",
                  word<dnn::Recompute>("recompute", {{"none", dnn::Recompute::none},
                                                     {"selective", dnn::Recompute::selective},
+                                                    {"alternate", dnn::Recompute::alternate},
                                                     {"full", dnn::Recompute::full}}),
                  in_plan(&Plan::recompute), "none",
                  "activations computed again in the backward pass")

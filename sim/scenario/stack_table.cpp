@@ -27,6 +27,9 @@ Section<SoftwareStack>& add_overlap(Section<SoftwareStack>& table) {
           "pipeline_scatters", flag(), &SoftwareStack::pipeline_scatters, "false",
           "without sequence parallelism each tensor rank sends a share of what all hold, and "
           "the receivers gather it")
+      .optional("balances_stages", flag(), &SoftwareStack::balances_stages,
+                "unless the plan lists layers, stages get equal shares of the multiply-adds of "
+                "layers and head; equal numbers of layers unless written")
       .defaulted("pipeline_overhead", duration(), &SoftwareStack::pipeline_overhead, "0 s",
                  "host and kernel time of a point-to-point operation")
       .defaulted("bucket", size(), &SoftwareStack::bucket, "0 B", "gradient bytes reduced at once")

@@ -218,6 +218,7 @@ Section<PlanSpace> search_table() {
       .optional("recompute",
                 list(word<dnn::Recompute>("recompute", {{"none", dnn::Recompute::none},
                                                         {"selective", dnn::Recompute::selective},
+                                                        {"alternate", dnn::Recompute::alternate},
                                                         {"full", dnn::Recompute::full}}),
                      1),
                 &PlanSpace::recompute, "all unless written")

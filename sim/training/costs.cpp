@@ -214,6 +214,13 @@ dnn::Shard shard_of(const Job& job) {
   return plan::shard_of(job.plan, bytes_per_element(job.precision));
 }
 
+std::vector<int> layers_of_parts(const Job& job, const plan::Plan& plan) {
+  if (const auto* timed_dnn = std::get_if<TimedDnn>(&job.dnn)) {
+    return plan::layers_per_virtual_stage(plan, timed_dnn->layers);
+  }
+  return plan::layers_per_virtual_stage(plan, std::get<dnn::Transformer>(job.dnn), job.stack);
+}
+
 PackedLengths packed_lengths(const plan::Plan& plan) {
   PackedLengths lengths;
   if (!plan.packing) return lengths;

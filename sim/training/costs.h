@@ -106,6 +106,10 @@ CostedOperator optimizer_cost(const Job& job, const calibrate::profile::Profile&
 
 dnn::Shard shard_of(const Job& job);
 
+// Layers of each part of the job's dnn, in model order, if it had this plan; or has its own.
+std::vector<int> layers_of_parts(const Job& job, const plan::Plan& plan);
+inline std::vector<int> layers_of_parts(const Job& job) { return layers_of_parts(job, job.plan); }
+
 // How long documents are against their sequence, if all of a micro-batch were of one length: their
 // mean, each token counted once, so that T = a N + b sum l^2 is that of so many documents alike.
 struct PackedLengths {

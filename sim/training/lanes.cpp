@@ -97,10 +97,7 @@ plan::PassTimes JobBuilder::pass_times() {
 }
 
 void JobBuilder::make_stages() {
-  const int layers = std::holds_alternative<TimedDnn>(job_.dnn)
-                         ? std::get<TimedDnn>(job_.dnn).layers
-                         : std::get<dnn::Transformer>(job_.dnn).layers;
-  layers_ = plan::layers_per_virtual_stage(job_.plan, layers);
+  layers_ = layers_of_parts(job_);
   if (job_.plan.packing) packed_ = plan::packed_batch(job_.plan);
   if (packed_ && packed_->sums.size() < 2) packed_.reset();
   schedule_ = plan::schedule(job_.plan, rounds(job_), pass_times());

@@ -38,7 +38,6 @@ class RankTimes {
     }
   }
 
-  int layers() const { return static_cast<int>(costs_.kind_of_layer.size()); }
   // Of layers begin .. end, with what comes before the first and after the last.
   const PassTimes& of_part(std::size_t begin, std::size_t end) {
     const std::size_t layers = costs_.kind_of_layer.size();
@@ -187,7 +186,7 @@ Picoseconds LowerBound::State::of_replica(const plan::Plan& plan, const plan::Ra
   for (int stage = 0; stage < plan.stages; ++stage) {
     ranks.push_back(&times_of(plan, grid, grid.rank({0, 0, replica, stage})));
   }
-  const auto sizes = plan::layers_per_virtual_stage(plan, ranks.front()->layers());
+  const auto sizes = layers_of_parts(job_, plan);
   std::vector<std::size_t> starts = {0};
   for (const int size : sizes) starts.push_back(starts.back() + static_cast<std::size_t>(size));
   const auto part = [&](std::size_t rank, std::size_t p) -> const PassTimes& {

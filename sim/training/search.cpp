@@ -139,8 +139,8 @@ void simulate_one(const Job& base, const plan::Plan& plan, Open& open) {
 }
 
 const char* name_of(dnn::Recompute recompute) {
-  if (recompute == dnn::Recompute::none) return "none";
-  return recompute == dnn::Recompute::full ? "full" : "selective";
+  constexpr const char* names[] = {"none", "selective", "alternate", "full"};
+  return names[static_cast<std::size_t>(recompute)];
 }
 
 const char* name_of(plan::Sharding sharding) {

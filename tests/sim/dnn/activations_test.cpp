@@ -66,6 +66,9 @@ TEST_CASE("activations: Llama by hand") {
   CHECK(per_layer(llama_8b(), one, flash(), Recompute::none) == 8192.0 * (2 * 69'632 + 4 * 32));
   CHECK(per_layer(llama_8b(), one, flash(), Recompute::selective) == 8192.0 * 2 * 69'632);
   CHECK(per_layer(llama_8b(), one, flash(), Recompute::full) == 8192.0 * 2 * 4096);
+  // Input, q, v, attention output, gate, last output: 4 h + k + f = 16,384 + 1024 + 14,336.
+  CHECK(per_layer(llama_8b(), one, flash(), Recompute::alternate) ==
+        8192.0 * (2 * 31'744 + 4 * 32));
   // Eager SwiGLU keeps the activated gate too.
   SoftwareStack eager = flash();
   eager.fused_pointwise = false;

@@ -7,7 +7,7 @@
 namespace sim::dnn {
 namespace {
 
-std::vector<Operator> of_attention(const std::vector<Operator>& operators, bool is_recompute) {
+std::vector<Operator> recomputed(const std::vector<Operator>& operators, bool is_recompute) {
   std::vector<Operator> result;
   for (const Operator& o : operators) {
     if (o.is_recompute == is_recompute) result.push_back(o);
@@ -196,7 +196,7 @@ TEST_CASE("layer: full recomputation runs the whole forward pass again, collecti
     const auto full = layer_operators(llama_8b(), shard, stack, Recompute::full);
     const double model = gemm_flops(none.forward) + gemm_flops(none.backward);
     CHECK(3 * (gemm_flops(full.forward) + gemm_flops(full.backward)) == 4 * model);
-    const auto again = of_attention(full.backward, true);
+    const auto again = recomputed(full.backward, true);
     CHECK(names(again) == names(full.forward));
     CHECK(full.backward.front().is_recompute);
     CHECK(full.backward.size() == none.backward.size() + none.forward.size());
@@ -209,17 +209,43 @@ TEST_CASE("layer: selective recomputation runs the attention core again, nothing
   const Transformer dnn = gpt(4, 2048, 32, 1000, 512);
   const Shard shard{512, 2, 1};
   const auto core =
-      of_attention(layer_operators(dnn, shard, unfused(), Recompute::selective).backward, true);
+      recomputed(layer_operators(dnn, shard, unfused(), Recompute::selective).backward, true);
   const std::vector<std::string> expected = {"attention scores", "attention softmax",
                                              "attention dropout", "attention values"};
   CHECK(names(core) == expected);
   CHECK(gemm_flops(core) == 4294967296.0);
   const auto kernel =
-      of_attention(layer_operators(dnn, shard, flash(), Recompute::selective).backward, true);
+      recomputed(layer_operators(dnn, shard, flash(), Recompute::selective).backward, true);
   REQUIRE(kernel.size() == 1);
   CHECK(kernel[0].kind == OperatorKind::attention);
   CHECK_FALSE(kernel[0].is_backward);
   CHECK(kernel[0].flops.value() == 2147483648.0);
+}
+
+// Llama-3.1-8B, 1024 tokens: 2 * 1024 * 4096 * (1024 + 4096 + 14336) FLOPs of the key's, the
+// output's and the up projection; of the point-wise work all but the last residual.
+TEST_CASE("layer: alternate recomputation runs every other product again, and no fused attention") {
+  const Shard shard{1024, 1, 1};
+  const auto layer = layer_operators(llama_8b(), shard, flash(), Recompute::alternate);
+  const std::vector<Operator> again = recomputed(layer.backward, true);
+  const std::vector<std::string> expected = {"attention norm",    "key projection",     "rotary",
+                                             "output projection", "attention residual", "mlp norm",
+                                             "mlp up projection", "activation"};
+  CHECK(names(again) == expected);
+  CHECK(gemm_flops(again) == 2.0 * 1024 * 4096 * (1024 + 4096 + 14336));
+  // Unfused attention is three operators, of which none is kept.
+  const auto eager = layer_operators(llama_8b(), shard, unfused(), Recompute::alternate);
+  CHECK(recomputed(eager.backward, true).size() == 8 + 3);
+  // With tensor parallelism inputs are gathered again; what is scattered was kept.
+  const auto split = layer_operators(llama_8b(), {1024, 1, 2, true}, flash(), Recompute::alternate);
+  int gathers = 0, scatters = 0;
+  for (const Operator& o : split.backward) {
+    if (!o.is_recompute || o.kind != OperatorKind::collective) continue;
+    gathers += o.collective == Collective::all_gather ? 1 : 0;
+    scatters += o.collective == Collective::reduce_scatter ? 1 : 0;
+  }
+  CHECK(gathers == 2);
+  CHECK(scatters == 0);
 }
 
 // Llama-3.1-8B, 1024 tokens, bf16, elements read and written: norms 2 * 2 * 4096, residuals 2 * 3 *

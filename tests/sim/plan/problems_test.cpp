@@ -221,3 +221,36 @@ TEST_CASE("layers: an even split gives the remainder to the earlier virtual stag
   plan.layers = {1, 2, 3, 5};
   CHECK(layers_per_virtual_stage(plan, 11) == std::vector{1, 2, 3, 5});
 }
+
+TEST_CASE("layers: a stack that balances stages counts the head") {
+  dnn::SoftwareStack stack;
+  dnn::Transformer dnn;
+  dnn.layers = 32, dnn.hidden = 4096, dnn.ffn = 14336, dnn.vocabulary = 128256;
+  Plan plan;
+  plan.stages = 8;
+  CHECK(layers_per_virtual_stage(plan, dnn, stack) == std::vector{4, 4, 4, 4, 4, 4, 4, 4});
+  // The head is 2.16 layers, a share 4.27: dealt are 5, 9, 13, 18, 22, 26, 30, 32.
+  stack.balances_stages = true;
+  CHECK(layers_per_virtual_stage(plan, dnn, stack) == std::vector{5, 4, 4, 5, 4, 4, 4, 2});
+  // A share of exactly 5 layers is not exceeded by 5; the head alone is the last stage's 4.
+  dnn.layers = 16, dnn.hidden = 2048, dnn.ffn = 8192, dnn.vocabulary = 131072;
+  plan.stages = 4;
+  CHECK(layers_per_virtual_stage(plan, dnn, stack) == std::vector{6, 5, 5, 0});
+  plan.stages = 1;
+  CHECK(layers_per_virtual_stage(plan, dnn, stack) == std::vector{16});
+  plan.stages = 2, plan.layers = {9, 7};
+  CHECK(layers_per_virtual_stage(plan, dnn, stack) == std::vector{9, 7});
+}
+
+TEST_CASE("problems: every other product again, of plain layers only") {
+  Plan plan = fitting_plan();
+  plan.recompute = dnn::Recompute::alternate;
+  CHECK(text(plan) == "");
+  dnn::Transformer dnn = llama_8b();
+  dnn.prediction_modules = 1;
+  const auto found = problems(plan, dnn, 128);
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().field == "plan.recompute");
+  CHECK(found.front().message ==
+        "every other product again, of a dnn with other than plain layers");
+}

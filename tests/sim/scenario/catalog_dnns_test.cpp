@@ -142,7 +142,7 @@ TEST_CASE("catalog: positions, heads and dropout fit together") {
 
 TEST_CASE("catalog: every stack is read and says where it is from") {
   const std::vector<std::string> names = catalog_names(catalog, "stacks");
-  CHECK(names.size() == 7);
+  CHECK(names.size() == 9);
   for (const std::string& name : names) {
     CAPTURE(name);
     Diagnostics diagnostics;

@@ -1,0 +1,146 @@
+// One constant after the other, up and down.
+#include "sim/command/fit_stack.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "sim/base/parallel.h"
+#include "sim/command/run_prediction.h"
+
+namespace sim::command {
+
+namespace {
+
+constexpr double first_factor = 1.5;
+constexpr int rounds = 5;
+constexpr double least_gain = 3e-4;  // of the mean error: less is not told from noise
+
+// The word behind "stack:" in a scenario; none where it is written out.
+std::optional<std::string> stack_of(const scenario::MeasuredScenario& written) {
+  static const std::regex pattern(R"((?:^|\n)stack: ([\w-]+)\n)");
+  std::smatch found;
+  if (!std::regex_search(written.text, found, pattern)) return std::nullopt;
+  return found[1];
+}
+
+std::string text_of(const FittedConstant& c) {
+  return fmt::format("{}: {:.4g}{}", c.field, c.value, c.unit);
+}
+
+class StackFit {
+ public:
+  StackFit(const scenario::MeasuredFile& file, std::vector<const scenario::MeasuredRow*> rows,
+           const Common& common)
+      : file_(file), rows_(std::move(rows)), common_(common) {
+    std::set<std::string> stacks;
+    for (const auto* row : rows_) {
+      const auto written = scenario_of(*row, file_);
+      if (written.impossible.empty()) stacks.insert(stack_of(written).value_or("(written out)"));
+    }
+    if (stacks.size() != 1 || stacks.contains("(written out)")) {
+      throw UsageError{fmt::format("the rows have {} software stacks, not one: {}", stacks.size(),
+                                   fmt::join(stacks, ", ")),
+                       "take those of one with --where or --match"};
+    }
+    base_ = *stacks.begin();
+  }
+
+  const std::string& base() const { return base_; }
+  analysis::ErrorStatistics errors(const std::vector<FittedConstant>& constants) const {
+    Common common = common_;
+    std::string stack = "{base: " + base_;
+    for (const FittedConstant& c : constants) stack += ", " + text_of(c);
+    common.overrides.push_back({"stack", stack + "}"});
+    std::vector<Prediction> predictions(rows_.size());
+    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    parallel_for(rows_.size(), threads,
+                 [&](std::size_t i) { predictions[i] = predict(*rows_[i], file_, common); });
+    std::vector<analysis::MeasuredRun> runs;
+    for (const Prediction& p : predictions) {
+      if (p.why_not.empty()) runs.push_back(p.run);
+    }
+    if (runs.empty() && !predictions.empty()) {
+      throw UsageError{"no row can be predicted", predictions.front().why_not};
+    }
+    return analysis::error_statistics(runs);
+  }
+
+ private:
+  const scenario::MeasuredFile& file_;
+  const std::vector<const scenario::MeasuredRow*> rows_;
+  const Common& common_;
+  std::string base_;
+};
+
+}  // namespace
+
+std::vector<FittedConstant> fitted_constants(const std::string& text) {
+  static const std::regex pattern(R"(\s*([a-z_]+)\s*=\s*([0-9.eE+-]+)(\s*\S.*?)?\s*)");
+  std::vector<FittedConstant> result;
+  std::stringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    std::smatch found;
+    double value = 0;
+    bool is_read = std::regex_match(part, found, pattern);
+    if (is_read) {
+      const std::string number = found[2];
+      const char* const end = number.data() + number.size();
+      is_read = std::from_chars(number.data(), end, value).ptr == end && value > 0;
+    }
+    if (!is_read) {
+      throw UsageError{fmt::format("--fit '{}' is not a field of a stack and where to start", part),
+                       "such as 'host_per_layer=0.5 ms,pointwise_traffic=2', above zero"};
+    }
+    result.push_back({found[1], value, found[3]});
+  }
+  return result;
+}
+
+void descend(std::vector<FittedConstant>& constants,
+             const std::function<double(const std::vector<FittedConstant>&)>& score) {
+  double best = score(constants);
+  for (int round = 0; round < rounds; ++round) {
+    const double factor = std::pow(first_factor, std::pow(0.5, round));
+    for (FittedConstant& one : constants) {
+      for (const double change : {factor, 1 / factor}) {
+        while (true) {
+          const double before = one.value;
+          one.value *= change;
+          const double found = score(constants);
+          if (found < best - least_gain) {
+            best = found;
+            continue;
+          }
+          one.value = before;
+          break;
+        }
+      }
+    }
+  }
+}
+
+int fit_stack(const scenario::MeasuredFile& file,
+              const std::vector<const scenario::MeasuredRow*>& rows, const Common& common,
+              const std::string& constants) {
+  std::vector<FittedConstant> fitted = fitted_constants(constants);
+  const StackFit fit(file, rows, common);
+  const auto before = fit.errors(fitted);
+  descend(fitted,
+          [&](const std::vector<FittedConstant>& c) { return fit.errors(c).mean_absolute; });
+  const auto after = fit.errors(fitted);
+  fmt::print("{} of {} rows, {}:\n", before.runs, rows.size(), fit.base());
+  for (const FittedConstant& one : fitted) fmt::print("  {}\n", text_of(one));
+  fmt::print(
+      "mean absolute error {:.2f} % instead of {:.2f} %, bias {:+.1f} % instead of {:+.1f} %\n",
+      100 * after.mean_absolute, 100 * before.mean_absolute, 100 * after.bias, 100 * before.bias);
+  return exit_fine;
+}
+
+}  // namespace sim::command
