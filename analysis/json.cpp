@@ -37,7 +37,8 @@ void add_iterations(JsonWriter& json, const Result& result) {
   };
   json.key("interval").open_object();
   json.member("p10_s", known(interval.p10_s)).member("p90_s", known(interval.p90_s));
-  json.member("model", known(interval.model)).member("jitter", known(interval.jitter));
+  json.member("model", known(interval.model)).member("software", known(interval.software));
+  json.member("jitter", known(interval.jitter));
   json.close_object();
 }
 

@@ -35,6 +35,10 @@ void read_iteration(Hdf5Reader& file, Result& result) {
     std::copy_n(read.begin(), families.size(), families.begin());
     result.interval.device_type = file.text("interval_device_type");
   }
+  if (file.has("interval_software")) {
+    result.interval.software = one("interval_software", "1");
+    result.interval.stack = file.text("interval_stack");
+  }
   result.devices = static_cast<int>(file.integers("devices", "1", 1)[0]);
   result.samples_per_iteration = one("samples", "1");
   result.tokens_per_iteration = one("tokens", "1");

@@ -33,10 +33,12 @@ void add_iteration(Hdf5Image& image, const Result& result) {
   image.dataset("duration", "ps", result.iterations_ps);
   image.dataset("interval", "s", Numbers{result.interval.p10_s, result.interval.p90_s});
   image.dataset("interval_model", "1", Numbers{result.interval.model});
+  image.dataset("interval_software", "1", Numbers{result.interval.software});
   image.dataset("interval_jitter", "1", Numbers{result.interval.jitter});
   image.dataset("interval_families", "1",
                 Numbers(result.interval.families.begin(), result.interval.families.end()));
   image.attribute("interval_device_type", result.interval.device_type);
+  image.attribute("interval_stack", result.interval.stack);
   image.dataset("devices", "1", Integers{result.devices});
   image.dataset("samples", "1", Numbers{result.samples_per_iteration});
   image.dataset("tokens", "1", Numbers{result.tokens_per_iteration});

@@ -109,6 +109,8 @@ void fields(Archive& archive, StudyRecord& r) {
     archive(*number);
   }
   archive(r.interval.device_type);
+  archive(r.interval.software);
+  archive(r.interval.stack);
   for (double& part : r.interval.families) archive(part);
   for (std::int64_t& part : r.time) archive(part);
   archive(r.fingerprint);

@@ -41,7 +41,8 @@ std::string iteration_time(const Result& result) {
     time += fmt::format(", 80 % between {} and {}", to_text(Seconds(interval.p10_s)),
                         to_text(Seconds(interval.p90_s)));
     return line("iteration time", time) +
-           line("", fmt::format("one sigma: timing models {}, repeats {}", percent(interval.model),
+           line("", fmt::format("one sigma: timing models {}, software {}, repeats {}",
+                                percent(interval.model), percent(interval.software),
                                 percent(interval.jitter)));
   }
   if (!is_ideal(result)) {

@@ -7,16 +7,26 @@
 namespace analysis {
 
 Uncertain uncertain(double value, const sim::training::Interval& interval) {
-  return {value, interval.jitter, interval.device_type, interval.families};
+  return {
+      value,         interval.jitter, interval.device_type, interval.families, interval.software,
+      interval.stack};
 }
 
+namespace {
+
+double variance_of(double a, double b, bool is_shared) {
+  return is_shared ? std::pow(a - b, 2) : a * a + b * b;
+}
+
+}  // namespace
+
 double probability_less(const Uncertain& a, const Uncertain& b) {
-  const bool is_shared = a.device_type == b.device_type;
   double variance = std::pow(a.value * a.jitter, 2) + std::pow(b.value * b.jitter, 2);
   for (std::size_t f = 0; f < a.families.size(); ++f) {
-    const double in_a = a.value * a.families[f], in_b = b.value * b.families[f];
-    variance += is_shared ? std::pow(in_a - in_b, 2) : in_a * in_a + in_b * in_b;
+    variance += variance_of(a.value * a.families[f], b.value * b.families[f],
+                            a.device_type == b.device_type);
   }
+  variance += variance_of(a.value * a.software, b.value * b.software, a.stack == b.stack);
   const double difference = b.value - a.value;
   if (difference == 0) return 0.5;
   if (variance == 0) return difference > 0 ? 1 : 0;

@@ -39,6 +39,8 @@ struct SoftwareStack {
   double fragmentation = 0;       // share of the peak lost by the allocator
   double optimizer_bytes_per_parameter = 34;  // moved per local parameter
   Seconds optimizer_overhead;  // fixed time of a step: gradient norm, scalars, launches
+  // One sigma, relative, of what whole runs differ from their prediction, kernels and links apart.
+  double error = 0;
 };
 
 }  // namespace sim::dnn

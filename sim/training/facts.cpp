@@ -82,7 +82,12 @@ void fill_interval(const Job& job, const JobSystem& system, Result& result) {
   result.interval.device_type = job.cluster->device(result.time_rank).device_type;
   result.interval.model = std::sqrt(variance);
   result.interval.jitter = repeat_spread;
-  const double spread = normal_p90 * std::sqrt(variance + repeat_spread * repeat_spread);
+  if (std::holds_alternative<dnn::Transformer>(job.dnn)) {
+    result.interval.software = job.stack.error;
+    result.interval.stack = job.stack.name;
+  }
+  variance += std::pow(result.interval.software, 2) + std::pow(repeat_spread, 2);
+  const double spread = normal_p90 * std::sqrt(variance);
   result.interval.p10_s = total * 1e-12 * (1 - spread);
   result.interval.p90_s = total * 1e-12 * (1 + spread);
 }

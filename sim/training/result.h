@@ -92,7 +92,9 @@ const char* name(ErrorFamily family);
 
 struct Interval {
   double p10_s = 0, p90_s = 0;
-  double model = 0, jitter = 0;  // one sigma, relative
+  // One sigma, relative: of the timing models, of the software stack's constants, of repeats.
+  double model = 0, software = 0, jitter = 0;
+  std::string stack = {};  // whose error `software` is; runs with the same one share it
   // What `model` consists of: one sigma of each family of one device type. Two runs on devices of
   // that type share the errors. Empty: nothing but repeats is uncertain.
   std::string device_type = {};

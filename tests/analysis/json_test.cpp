@@ -56,7 +56,7 @@ TEST_CASE("json: every promised key is there, and no other") {
                            "cpu_time_s",
                            "peak_rss_bytes"});
   CHECK(keys(json["iteration_percentiles"]) == Keys{"p50_s", "p95_s", "p99_s"});
-  CHECK(keys(json["interval"]) == Keys{"p10_s", "p90_s", "model", "jitter"});
+  CHECK(keys(json["interval"]) == Keys{"p10_s", "p90_s", "model", "software", "jitter"});
   CHECK(keys(json["memory"]) == Keys{"capacity_bytes", "peak_bytes", "worst_rank", "peak_at_s",
                                      "weights", "gradients", "optimizer", "activations", "other"});
   CHECK(keys(json["time"]) == Keys{"compute_s", "recompute_s", "optimizer_s", "bubble_s", "wait_s",

@@ -33,7 +33,7 @@ TEST_CASE("summary: a plan that fits") {
   CHECK(summary(example_result()) == R"(example
 
 iteration time         1.25 s, 80 % between 1.2 s and 1.3 s
-                       one sigma: timing models 3.0 %, repeats 1.0 %
+                       one sigma: timing models 3.0 %, software 0.0 %, repeats 1.0 %
 all iterations         1.26 s, 1.25 s; the last one counts
 throughput             26214 tokens/s/device, 102.4 samples/s, 32 devices
 model FLOPs            40.0 % of the dense peak, 32 PFLOP/s; causal 35.0 %; executed 45.0 %

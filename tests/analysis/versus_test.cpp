@@ -51,6 +51,16 @@ TEST_CASE("versus: errors of one device's timing models hardly change which is f
   CHECK(probability_less(a, b) == approximately(apart));
 }
 
+TEST_CASE("versus: errors of a software stack are shared by runs with it") {
+  // sigma^2 = 1^2 + 1.03^2 + (6 - 6.18)^2 = 2.0933, Phi(2.0735) = 0.98094; apart + 6^2 + 6.18^2,
+  // Phi(0.3435) = 0.63439.
+  const Uncertain a = {100, 0.01, "gpu", {}, 0.06, "stack"};
+  Uncertain b = {103, 0.01, "other gpu", {}, 0.06, "stack"};
+  CHECK(std::abs(probability_less(a, b) - 0.98094) < 2e-5);
+  b.stack = "another";
+  CHECK(std::abs(probability_less(a, b) - 0.63439) < 2e-5);
+}
+
 TEST_CASE("versus: without errors it is certain") {
   const Uncertain a = {1, 0, "", {}}, b = {2, 0, "", {}};
   CHECK(probability_less(a, b) == 1);
@@ -95,7 +105,7 @@ TEST_CASE("study: each axis alone, from the best candidate on") {
 TEST_CASE("study: how sure the best is, and what the next may cost") {
   StudyResult result = grid_of({100, 97});
   for (auto& record : result.records) {
-    record.interval = {0.9, 1.1, 0.03, 0.01, "gpu", {0.03, 0, 0, 0}};
+    record.interval = {0.9, 1.1, 0.03, 0, 0.01, "", "gpu", {0.03, 0, 0, 0}};
   }
   const auto all = rivals(result, 5);
   REQUIRE(all.size() == 1);
