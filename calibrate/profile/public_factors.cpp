@@ -103,6 +103,11 @@ void add_levels(ProfileData& data, const PublicDevice& device) {
                            "1.04, for which a 15B bf16 training run at 1342 TFLOP/s a device "
                            "(Vultr, 16 B200) leaves room at most"};
     data.sustained_attention = {1.1, 0.1, "assumed: half of what products lose"};
+  } else if (device.name == "h100-96gb-500w") {
+    data.sustained_gemm = {1.34, 0.12,
+                           "assumed: 1.2 as H100 SXM, times (700 W / 500 W)^(1/3), as power goes "
+                           "with the cube of the clock"};
+    data.sustained_attention = {1.23, 0.12, "assumed: 1.1 as H100 SXM, times the same"};
   } else {
     data.sustained_gemm = {1.2, 0.08,
                            device.name == "h100-sxm"

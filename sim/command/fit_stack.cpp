@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "analysis/json_writer.h"
 #include "sim/base/parallel.h"
 #include "sim/command/run_prediction.h"
 
@@ -36,12 +37,11 @@ std::string text_of(const FittedConstant& c) {
 
 class StackFit {
  public:
-  StackFit(const scenario::MeasuredFile& file, std::vector<const scenario::MeasuredRow*> rows,
-           const Common& common)
-      : file_(file), rows_(std::move(rows)), common_(common) {
+  StackFit(const scenario::MeasuredFile& file, const Common& common)
+      : file_(file), common_(common) {
     std::set<std::string> stacks;
-    for (const auto* row : rows_) {
-      const auto written = scenario_of(*row, file_);
+    for (const scenario::MeasuredRow& row : file_.rows) {
+      const auto written = scenario_of(row, file_);
       if (written.impossible.empty()) stacks.insert(stack_of(written).value_or("(written out)"));
     }
     if (stacks.size() != 1 || stacks.contains("(written out)")) {
@@ -58,10 +58,10 @@ class StackFit {
     std::string stack = "{base: " + base_;
     for (const FittedConstant& c : constants) stack += ", " + text_of(c);
     common.overrides.push_back({"stack", stack + "}"});
-    std::vector<Prediction> predictions(rows_.size());
+    std::vector<Prediction> predictions(file_.rows.size());
     const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    parallel_for(rows_.size(), threads,
-                 [&](std::size_t i) { predictions[i] = predict(*rows_[i], file_, common); });
+    parallel_for(file_.rows.size(), threads,
+                 [&](std::size_t i) { predictions[i] = predict(file_.rows[i], file_, common); });
     std::vector<analysis::MeasuredRun> runs;
     for (const Prediction& p : predictions) {
       if (p.why_not.empty()) runs.push_back(p.run);
@@ -74,7 +74,6 @@ class StackFit {
 
  private:
   const scenario::MeasuredFile& file_;
-  const std::vector<const scenario::MeasuredRow*> rows_;
   const Common& common_;
   std::string base_;
 };
@@ -126,16 +125,39 @@ void descend(std::vector<FittedConstant>& constants,
   }
 }
 
-int fit_stack(const scenario::MeasuredFile& file,
-              const std::vector<const scenario::MeasuredRow*>& rows, const Common& common,
+namespace {
+
+void print_fit_json(const std::string& stack, const std::vector<FittedConstant>& constants,
+                    const analysis::ErrorStatistics& before,
+                    const analysis::ErrorStatistics& after) {
+  analysis::JsonWriter json;
+  json.open_object().member("stack", stack).key("constants").open_object();
+  for (const FittedConstant& c : constants) {
+    json.member(c.field, fmt::format("{:.4g}{}", c.value, c.unit));
+  }
+  json.close_object().member("runs", after.runs);
+  json.member("mean_absolute_percentage_error", 100 * after.mean_absolute);
+  json.member("bias", 100 * after.bias);
+  json.member("mean_absolute_percentage_error_before", 100 * before.mean_absolute);
+  json.member("bias_before", 100 * before.bias).close_object();
+  fmt::print("{}\n", json.take());
+}
+
+}  // namespace
+
+int fit_stack(const scenario::MeasuredFile& file, const Common& common,
               const std::string& constants) {
   std::vector<FittedConstant> fitted = fitted_constants(constants);
-  const StackFit fit(file, rows, common);
+  const StackFit fit(file, common);
   const auto before = fit.errors(fitted);
   descend(fitted,
           [&](const std::vector<FittedConstant>& c) { return fit.errors(c).mean_absolute; });
   const auto after = fit.errors(fitted);
-  fmt::print("{} of {} rows, {}:\n", before.runs, rows.size(), fit.base());
+  if (common.is_json) {
+    print_fit_json(fit.base(), fitted, before, after);
+    return exit_fine;
+  }
+  fmt::print("{} of {} rows, {}:\n", before.runs, file.rows.size(), fit.base());
   for (const FittedConstant& one : fitted) fmt::print("  {}\n", text_of(one));
   fmt::print(
       "mean absolute error {:.2f} % instead of {:.2f} %, bias {:+.1f} % instead of {:+.1f} %\n",

@@ -26,8 +26,7 @@ void descend(std::vector<FittedConstant>& constants,
 
 // Prints the constants with which the mean absolute error of these rows is least that one finds
 // from where the search starts, and the error with both. Returns an exit code.
-int fit_stack(const scenario::MeasuredFile& file,
-              const std::vector<const scenario::MeasuredRow*>& rows, const Common& common,
+int fit_stack(const scenario::MeasuredFile& file, const Common& common,
               const std::string& constants);
 
 }  // namespace sim::command

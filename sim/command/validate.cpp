@@ -90,9 +90,12 @@ void print_json(const std::string& file, const std::vector<Prediction>& predicti
   json.close_array().member("assumed", all_assumed(predictions));
   json.member("predicted", s.runs).member("skipped", judgement.skipped);
   json.member("calibrating", judgement.calibrating).member("factor", judgement.factor);
-  json.member("mean_absolute_percentage_error", 100 * s.mean_absolute);
-  json.member("median", 100 * s.median_absolute).member("bias", 100 * s.bias);
-  json.member("worst", 100 * s.worst).member("worst_id", s.worst_id);
+  const auto percents = [&](double share) {
+    return s.runs > 0 ? std::optional(100 * share) : std::nullopt;
+  };
+  json.member("mean_absolute_percentage_error", percents(s.mean_absolute));
+  json.member("median", percents(s.median_absolute)).member("bias", percents(s.bias));
+  json.member("worst", percents(s.worst)).member("worst_id", s.worst_id);
   const auto& ranking = judgement.ranking;
   json.key("ranking").open_object().member("groups", ranking.groups);
   json.member("kendall_tau", ranking.kendall_tau);
@@ -108,6 +111,10 @@ void print_totals(const Judgement& judgement) {
   if (judgement.calibrating > 0) {
     fmt::print("  all predictions times {:.4g}, from {} measured runs that are not judged\n",
                judgement.factor, judgement.calibrating);
+  }
+  if (s.runs == 0) {
+    fmt::print("  no run predicted, {} skipped\n", judgement.skipped);
+    return;
   }
   fmt::print(
       "  {} runs predicted, {} skipped: mean absolute error {:.1f} %, median {:.1f} %, bias "
@@ -154,11 +161,7 @@ std::vector<std::string> words(const std::string& text) {
   return result;
 }
 
-}  // namespace
-
-int validate(const std::vector<std::string>& arguments) {
-  po::options_description options("options");
-  add_common(options);
+void add_run_options(po::options_description& options) {
   options.add_options()("match", po::value<std::string>()->default_value(""),
                         "only rows whose id contains this text");
   options.add_options()("where",
@@ -175,6 +178,52 @@ int validate(const std::vector<std::string>& arguments) {
   options.add_options()("memory", po::bool_switch(),
                         "peak memory and whether runs fit, instead of times");
   options.add_options()("brief", po::bool_switch(), "print the totals only");
+}
+
+// Returns an exit code.
+int validate_runs(const std::string& name, const po::variables_map& values, const Common& common) {
+  Diagnostics diagnostics;
+  auto file = scenario::read_measured(name, diagnostics);
+  if (report(diagnostics, common) || !file) return exit_wrong_input;
+  const std::string match = values["match"].as<std::string>();
+  const RowFilter where(values["where"].as<std::string>());
+  std::erase_if(file->rows, [&](const scenario::MeasuredRow& row) {
+    return row.text("id").value_or("").find(match) == std::string::npos || !where.accepts(row);
+  });
+  if (values.count("fit") > 0) return fit_stack(*file, common, values["fit"].as<std::string>());
+  const std::string title = file->title.empty() ? name : file->title;
+  const bool shows_scenarios = values["show-scenarios"].as<bool>();
+  const bool is_brief = values["brief"].as<bool>();
+  if (values["memory"].as<bool>()) {
+    const auto memory = memory_predictions(*file, "", common, shows_scenarios);
+    if (common.is_json) {
+      print_memory_json(name, memory);
+    } else {
+      print_memory(title, memory, is_brief);
+    }
+    return exit_fine;
+  }
+  std::vector<Prediction> predictions;
+  for (const scenario::MeasuredRow& row : file->rows) {
+    predictions.push_back(predict(row, *file, common, shows_scenarios));
+  }
+  const auto judgement =
+      judge(name, words(values["calibrate-with"].as<std::string>()), predictions, diagnostics);
+  if (report(diagnostics, common) || !judgement) return exit_wrong_input;
+  if (common.is_json) {
+    print_json(name, predictions, *judgement);
+  } else {
+    print_table(title, predictions, *judgement, is_brief);
+  }
+  return exit_fine;
+}
+
+}  // namespace
+
+int validate(const std::vector<std::string>& arguments) {
+  po::options_description options("options");
+  add_common(options);
+  add_run_options(options);
   add_collective_options(options);
   const auto values = parse({"maquette validate FILE... [options]",
                              "Predicts what was measured and prints the signed error of each row "
@@ -184,50 +233,16 @@ int validate(const std::vector<std::string>& arguments) {
                             options, arguments);
   if (!values) return exit_fine;
   const Common common = read_common(*values);
-  const std::string match = (*values)["match"].as<std::string>();
-  const RowFilter where((*values)["where"].as<std::string>());
   for (const std::string& name : (*values)["file"].as<std::vector<std::string>>()) {
-    if (holds_collectives(name)) {
-      const int status = validate_collectives(name, *values, common);
-      if (status != exit_fine) return status;
-      continue;
+    const bool is_of_runs = values->count("fit") > 0 || !(*values)["where"].defaulted();
+    const bool is_collectives = holds_collectives(name);
+    if (is_collectives && is_of_runs) {
+      throw UsageError{fmt::format("--where and --fit are for training runs, not for '{}'", name),
+                       "leave them out"};
     }
-    Diagnostics diagnostics;
-    const auto file = scenario::read_measured(name, diagnostics);
-    if (report(diagnostics, common) || !file) return exit_wrong_input;
-    const std::string title = file->title.empty() ? name : file->title;
-    const bool shows_scenarios = (*values)["show-scenarios"].as<bool>();
-    if ((*values)["memory"].as<bool>()) {
-      const auto memory = memory_predictions(*file, match, common, shows_scenarios);
-      if (common.is_json) {
-        print_memory_json(name, memory);
-      } else {
-        print_memory(title, memory, (*values)["brief"].as<bool>());
-      }
-      continue;
-    }
-    std::vector<const scenario::MeasuredRow*> rows;
-    for (const scenario::MeasuredRow& row : file->rows) {
-      const bool matches = row.text("id").value_or("").find(match) != std::string::npos;
-      if (matches && where.accepts(row)) rows.push_back(&row);
-    }
-    if (values->count("fit") > 0) {
-      const int status = fit_stack(*file, rows, common, (*values)["fit"].as<std::string>());
-      if (status != exit_fine) return status;
-      continue;
-    }
-    std::vector<Prediction> predictions;
-    for (const auto* row : rows) {
-      predictions.push_back(predict(*row, *file, common, shows_scenarios));
-    }
-    const auto judgement =
-        judge(name, words((*values)["calibrate-with"].as<std::string>()), predictions, diagnostics);
-    if (report(diagnostics, common) || !judgement) return exit_wrong_input;
-    if (common.is_json) {
-      print_json(name, predictions, *judgement);
-    } else {
-      print_table(title, predictions, *judgement, (*values)["brief"].as<bool>());
-    }
+    const int status = is_collectives ? validate_collectives(name, *values, common)
+                                      : validate_runs(name, *values, common);
+    if (status != exit_fine) return status;
   }
   return exit_fine;
 }

@@ -32,11 +32,9 @@ std::optional<std::string> look_up(const std::string& text, std::span<const Know
   return std::nullopt;
 }
 
-constexpr Known hosts[] = {{"h200", "hgx-h200"},
-                           {"h100", "hgx-h100"},
-                           {"a100", "dgx-a100"},
-                           {"b200", "hgx-b200"},
-                           {"mi300x", "mi300x"}};
+constexpr Known hosts[] = {{"h200", "hgx-h200"}, {"h100 96gb", "grand-teton-h100"},
+                           {"h100", "hgx-h100"}, {"a100", "dgx-a100"},
+                           {"b200", "hgx-b200"}, {"mi300x", "mi300x"}};
 constexpr Known stacks[] = {{"megatron-lm 2022", "megatron-lm-2022"},
                             {"zero bubble", "megatron-lm-2022"},
                             {"megatron-deepspeed", "megatron-deepspeed"},
@@ -108,7 +106,8 @@ void Writer::cluster() {
   const auto host = look_up(gpu, hosts);
   if (!host) refuse(fmt::format("no host type is known for the device '{}'", gpu));
   for (const char* const other : {"pcie", "hbm2e", "500w"}) {
-    if (!host || lower(gpu).find(other) == std::string::npos) continue;
+    if (!host || host == "grand-teton-h100" || lower(gpu).find(other) == std::string::npos)
+      continue;
     result_.assumed.push_back(
         fmt::format("device: '{}' is as those of {}", gpu, host.value_or("?")));
     break;

@@ -11,7 +11,7 @@ inline sim::training::Result example_result() {
   result.scenario = "example";
   result.devices = 32;
   result.iterations_ps = {1'260'000'000'000, 1'250'000'000'000};
-  result.interval = {1.2, 1.3, 0.03, 0.01};
+  result.interval = {1.2, 1.3, 0.03, 0, 0.01};
   result.samples_per_iteration = 128;
   result.tokens_per_iteration = 128 * 8192;
   result.model_flops_per_iteration = 16e15;

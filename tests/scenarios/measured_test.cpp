@@ -96,10 +96,12 @@ TEST_CASE("measured: what a row says of its network, framework and recomputation
   says(text_with({{"framework", "Composer"}, {"model", "MPT-1b"}, {"kv_heads", "32"}}),
        "gated: false");
   scenario::MeasuredRow other = file.rows[0];
-  other.values["gpu"] = "H100 96GB HBM2e 500W";
+  other.values["gpu"] = "H100 96GB HBM2e 500W (Grand Teton)";
+  CHECK(scenario_of(other, file).text.find("type: grand-teton-h100}") != std::string::npos);
+  other.values["gpu"] = "H100 PCIe";
   const auto assumed = scenario_of(other, file).assumed;
-  CHECK(std::count(assumed.begin(), assumed.end(),
-                   "device: 'H100 96GB HBM2e 500W' is as those of hgx-h100") == 1);
+  CHECK(std::count(assumed.begin(), assumed.end(), "device: 'H100 PCIe' is as those of hgx-h100") ==
+        1);
 }
 
 TEST_CASE("measured: conditions on rows") {

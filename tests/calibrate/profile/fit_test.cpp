@@ -86,5 +86,5 @@ TEST_CASE("fit: intervals are conformal quantiles by class") {
 
 TEST_CASE("fit: a device without public measurements is refused with the known ones") {
   CHECK(public_device("tpu-v5p") == nullptr);
-  CHECK(public_device_names().size() == 4);
+  CHECK(public_device_names().size() == 5);
 }
