@@ -7,6 +7,7 @@
 #include "calibrate/profile/fit_parts.h"
 #include "calibrate/profile/fit_process.h"
 #include "calibrate/profile/fitted_profile.h"
+#include "calibrate/profile/least_squares.h"
 
 namespace calibrate::profile {
 namespace {
@@ -43,12 +44,8 @@ void fit_tile(AttentionModel& model, const std::vector<AttentionSample>& chosen)
     problem.SetParameterLowerBound(logs.data(), i, least[i]);
     problem.SetParameterUpperBound(logs.data(), i, most[i]);
   }
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
-  options.num_threads = 1;
-  options.logging_type = ceres::SILENT;
   ceres::Solver::Summary summary;
-  ceres::Solve(options, &problem, &summary);
+  ceres::Solve(solver_options(), &problem, &summary);
   model.tile = {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), std::exp(logs[3]),
                 std::exp(logs[4])};
 }

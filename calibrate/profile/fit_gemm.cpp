@@ -8,6 +8,7 @@
 #include "calibrate/profile/fit_parts.h"
 #include "calibrate/profile/fit_process.h"
 #include "calibrate/profile/fitted_profile.h"
+#include "calibrate/profile/least_squares.h"
 
 namespace calibrate::profile {
 namespace {
@@ -96,12 +97,9 @@ double solve(const GemmHardware& hardware, const std::vector<GemmSample>& chosen
     for (int i = constant_count; i < parameter_count; ++i) fixed.push_back(i);
     problem.SetManifold(logs.data(), new ceres::SubsetManifold(parameter_count, fixed));
   }
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
+  ceres::Solver::Options options = solver_options();
   options.max_num_iterations = with_factors ? 25 : 20;
   options.function_tolerance = 1e-5;
-  options.num_threads = 1;  // sums in one order
-  options.logging_type = ceres::SILENT;
   ceres::Solver::Summary summary;
   ceres::Solve(options, &problem, &summary);
   return summary.final_cost;

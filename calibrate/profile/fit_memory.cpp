@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "calibrate/profile/fit_parts.h"
+#include "calibrate/profile/least_squares.h"
 
 namespace calibrate::profile {
 namespace {
@@ -51,11 +52,8 @@ MemoryCurve<double> fit_memory_curve(const std::vector<MemorySample>& chosen,
     }
     problem.SetParameterLowerBound(logs.data(), 4, std::log(0.3));
     problem.SetParameterUpperBound(logs.data(), 4, std::log(8.0));
-    ceres::Solver::Options options;
-    options.linear_solver_type = ceres::DENSE_QR;
+    ceres::Solver::Options options = solver_options();
     options.max_num_iterations = 200;
-    options.num_threads = 1;
-    options.logging_type = ceres::SILENT;
     ceres::Solver::Summary summary;
     ceres::Solve(options, &problem, &summary);
     if (summary.final_cost < least) best = curve_of(logs.data());

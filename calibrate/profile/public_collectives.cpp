@@ -9,6 +9,7 @@
 
 #include "calibrate/profile/csv.h"
 #include "calibrate/profile/fit_parts.h"
+#include "calibrate/profile/least_squares.h"
 #include "calibrate/profile/names.h"
 
 namespace calibrate::profile {
@@ -105,11 +106,8 @@ RingLaw<double> fit_law(CollectiveKind kind, const std::map<double, Curve>& curv
     problem.SetParameterLowerBound(p.data(), i, least[static_cast<std::size_t>(i)]);
     problem.SetParameterUpperBound(p.data(), i, most[static_cast<std::size_t>(i)]);
   }
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
+  ceres::Solver::Options options = solver_options();
   options.max_num_iterations = 200;
-  options.num_threads = 1;
-  options.logging_type = ceres::SILENT;
   ceres::Solver::Summary summary;
   ceres::Solve(options, &problem, &summary);
   return {std::exp(p[0]), std::exp(p[1]), std::exp(p[2]), p[3], std::exp(p[4]), std::exp(p[5])};

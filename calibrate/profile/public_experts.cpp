@@ -9,6 +9,7 @@
 #include "calibrate/profile/fit_parts.h"
 #include "calibrate/profile/fit_process.h"
 #include "calibrate/profile/fitted_profile.h"
+#include "calibrate/profile/least_squares.h"
 #include "calibrate/profile/names.h"
 
 namespace calibrate::profile {
@@ -83,12 +84,8 @@ void fit_tile(GroupedGemmModel& model, const std::vector<ExpertSample>& chosen) 
     problem.SetParameterLowerBound(logs.data(), i, least[i]);
     problem.SetParameterUpperBound(logs.data(), i, most[i]);
   }
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
-  options.num_threads = 1;  // sums in one order
-  options.logging_type = ceres::SILENT;
   ceres::Solver::Summary summary;
-  ceres::Solve(options, &problem, &summary);
+  ceres::Solve(solver_options(), &problem, &summary);
   model.tile = tile_of(logs.data());
 }
 

@@ -11,6 +11,11 @@
 
 namespace sim {
 
+// At least 1, where it is not known.
+inline int core_count() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 // Calls work(i) once for every i below `count`, each thread taking the next one when it is done.
 // After the last call, throws what the first failing one threw; then the rest may be left out.
 template <class Work>

@@ -9,7 +9,6 @@
 #include <regex>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "analysis/json_writer.h"
 #include "sim/base/parallel.h"
@@ -53,23 +52,15 @@ class StackFit {
   }
 
   const std::string& base() const { return base_; }
-  analysis::ErrorStatistics errors(const std::vector<FittedConstant>& constants) const {
+  std::vector<Prediction> predictions(const std::vector<FittedConstant>& constants) const {
     Common common = common_;
     std::string stack = "{base: " + base_;
     for (const FittedConstant& c : constants) stack += ", " + text_of(c);
     common.overrides.push_back({"stack", stack + "}"});
-    std::vector<Prediction> predictions(file_.rows.size());
-    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    parallel_for(file_.rows.size(), threads,
-                 [&](std::size_t i) { predictions[i] = predict(file_.rows[i], file_, common); });
-    std::vector<analysis::MeasuredRun> runs;
-    for (const Prediction& p : predictions) {
-      if (p.why_not.empty()) runs.push_back(p.run);
-    }
-    if (runs.empty() && !predictions.empty()) {
-      throw UsageError{"no row can be predicted", predictions.front().why_not};
-    }
-    return analysis::error_statistics(runs);
+    std::vector<Prediction> result(file_.rows.size());
+    parallel_for(file_.rows.size(), core_count(),
+                 [&](std::size_t i) { result[i] = predict(file_.rows[i], file_, common); });
+    return result;
   }
 
  private:
@@ -77,6 +68,14 @@ class StackFit {
   const Common& common_;
   std::string base_;
 };
+
+analysis::ErrorStatistics errors_of(const std::vector<Prediction>& predictions) {
+  std::vector<analysis::MeasuredRun> runs;
+  for (const Prediction& p : predictions) {
+    if (p.why_not.empty()) runs.push_back(p.run);
+  }
+  return analysis::error_statistics(runs);
+}
 
 }  // namespace
 
@@ -149,10 +148,15 @@ int fit_stack(const scenario::MeasuredFile& file, const Common& common,
               const std::string& constants) {
   std::vector<FittedConstant> fitted = fitted_constants(constants);
   const StackFit fit(file, common);
-  const auto before = fit.errors(fitted);
-  descend(fitted,
-          [&](const std::vector<FittedConstant>& c) { return fit.errors(c).mean_absolute; });
-  const auto after = fit.errors(fitted);
+  const auto start = fit.predictions(fitted);
+  const auto before = errors_of(start);
+  if (before.runs == 0) throw UsageError{"no row can be predicted", start.front().why_not};
+  // A value with which rows cannot be predicted is none, however well the others are.
+  descend(fitted, [&](const std::vector<FittedConstant>& c) {
+    const auto errors = errors_of(fit.predictions(c));
+    return errors.runs < before.runs ? INFINITY : errors.mean_absolute;
+  });
+  const auto after = errors_of(fit.predictions(fitted));
   if (common.is_json) {
     print_fit_json(fit.base(), fitted, before, after);
     return exit_fine;

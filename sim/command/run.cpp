@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <thread>
 
 #include "analysis/expect.h"
 #include "analysis/job_file.h"
@@ -11,6 +10,7 @@
 #include "analysis/result_file.h"
 #include "analysis/summary.h"
 #include "analysis/trace.h"
+#include "sim/base/parallel.h"
 #include "sim/command/job_time.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
@@ -47,8 +47,7 @@ bool write_files(const training::Result& result, const std::optional<fault::Outl
 }
 
 JobTimeOptions job_time_options(const po::variables_map& values, const Common& common) {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int threads = values.count("threads") ? values["threads"].as<int>() : cores;
+  const int threads = values.count("threads") ? values["threads"].as<int>() : core_count();
   if (threads < 1 || threads > 1024) {
     throw UsageError{fmt::format("--threads {}", threads), "write a number from 1 to 1024"};
   }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
 
 #include "analysis/file.h"
 #include "analysis/json.h"
@@ -215,11 +214,10 @@ int study(const std::vector<std::string>& arguments) {
   }
   po::options_description options("options");
   add_common(options);
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   options.add_options()("out", po::value<std::string>()->value_name("DIR"),
                         "where results and logs go (default: out/<study>)");
   options.add_options()("no-files", po::bool_switch(), "write no files, so nothing to resume from");
-  options.add_options()("threads", po::value<int>()->default_value(cores)->value_name("N"),
+  options.add_options()("threads", po::value<int>()->default_value(core_count())->value_name("N"),
                         "candidates that are simulated at once");
   options.add_options()("share", po::bool_switch(),
                         "take turns with other processes, on other hosts too, that are started "

@@ -195,7 +195,7 @@ int validate_runs(const std::string& name, const po::variables_map& values, cons
   const bool shows_scenarios = values["show-scenarios"].as<bool>();
   const bool is_brief = values["brief"].as<bool>();
   if (values["memory"].as<bool>()) {
-    const auto memory = memory_predictions(*file, "", common, shows_scenarios);
+    const auto memory = memory_predictions(*file, common, shows_scenarios);
     if (common.is_json) {
       print_memory_json(name, memory);
     } else {

@@ -64,11 +64,9 @@ std::string outcome_of(const MemoryPrediction& p) {
 }  // namespace
 
 std::vector<MemoryPrediction> memory_predictions(const scenario::MeasuredFile& file,
-                                                 const std::string& match, const Common& common,
-                                                 bool shows_scenarios) {
+                                                 const Common& common, bool shows_scenarios) {
   std::vector<MemoryPrediction> result;
   for (const scenario::MeasuredRow& row : file.rows) {
-    if (row.text("id").value_or("").find(match) == std::string::npos) continue;
     result.push_back(predict(row, file, common, shows_scenarios));
   }
   return result;

@@ -29,8 +29,7 @@ struct MemoryStatistics {
 // rows are skipped. The peak is compared without the stack's reserve, which allocators do not see,
 // with mem_reserved_gb or mem_gb, taken as GiB.
 std::vector<MemoryPrediction> memory_predictions(const scenario::MeasuredFile& file,
-                                                 const std::string& match, const Common& common,
-                                                 bool shows_scenarios);
+                                                 const Common& common, bool shows_scenarios);
 MemoryStatistics statistics(const std::vector<MemoryPrediction>& predictions);
 void print_memory(const std::string& title, const std::vector<MemoryPrediction>& predictions,
                   bool is_brief);

@@ -25,14 +25,23 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::optional<std::string> look_up(const std::string& text, std::span<const Known> known) {
+// What the text holds of these is taken out of it.
+std::optional<std::string> take(std::string& text, std::span<const Known> known) {
+  text = lower(text);
   for (const Known& k : known) {
-    if (lower(text).find(k.part) != std::string::npos) return k.value;
+    const std::size_t found = text.find(k.part);
+    if (found == std::string::npos) continue;
+    text.erase(found, std::string_view(k.part).size());
+    return k.value;
   }
   return std::nullopt;
 }
 
-constexpr Known hosts[] = {{"h200", "hgx-h200"}, {"h100 96gb", "grand-teton-h100"},
+std::optional<std::string> look_up(std::string text, std::span<const Known> known) {
+  return take(text, known);
+}
+
+constexpr Known hosts[] = {{"h200", "hgx-h200"}, {"h100 96gb hbm2e 500w", "grand-teton-h100"},
                            {"h100", "hgx-h100"}, {"a100", "dgx-a100"},
                            {"b200", "hgx-b200"}, {"mi300x", "mi300x"}};
 constexpr Known stacks[] = {{"megatron-lm 2022", "megatron-lm-2022"},
@@ -103,14 +112,12 @@ class Writer {
 
 void Writer::cluster() {
   const std::string gpu = row_.text("gpu").value_or("");
-  const auto host = look_up(gpu, hosts);
+  std::string rest = gpu;
+  const auto host = take(rest, hosts);
   if (!host) refuse(fmt::format("no host type is known for the device '{}'", gpu));
-  for (const char* const other : {"pcie", "hbm2e", "500w"}) {
-    if (!host || host == "grand-teton-h100" || lower(gpu).find(other) == std::string::npos)
-      continue;
-    result_.assumed.push_back(
-        fmt::format("device: '{}' is as those of {}", gpu, host.value_or("?")));
-    break;
+  const auto is_left = [&](const char* other) { return rest.find(other) != std::string::npos; };
+  if (host && (is_left("pcie") || is_left("hbm2e") || is_left("500w"))) {
+    result_.assumed.push_back(fmt::format("device: '{}' is as those of {}", gpu, *host));
   }
   const double devices = need("num_gpus");
   const double per_host = assume("gpus_per_node", 8, "usual");

@@ -50,9 +50,9 @@ Section<SoftwareStack>& add_memory(Section<SoftwareStack>& table) {
                  &SoftwareStack::optimizer_bytes_per_parameter, "34", "moved per local parameter")
       .defaulted("optimizer_overhead", duration(), &SoftwareStack::optimizer_overhead, "0 s",
                  "fixed time of a step: gradient norm, scalars, launches")
-      .optional("error", share(), &SoftwareStack::error,
-                "one standard deviation of what whole runs with it differ from their prediction, "
-                "beside the errors of kernels and links; none unless written");
+      .defaulted("error", share(), &SoftwareStack::error, "0 %",
+                 "one standard deviation of what whole runs with it differ from their prediction, "
+                 "beside the errors of kernels and links");
 }
 
 }  // namespace

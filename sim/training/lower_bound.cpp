@@ -189,8 +189,9 @@ Picoseconds LowerBound::State::of_replica(const plan::Plan& plan, const plan::Ra
   const auto sizes = layers_of_parts(job_, plan);
   std::vector<std::size_t> starts = {0};
   for (const int size : sizes) starts.push_back(starts.back() + static_cast<std::size_t>(size));
-  const auto part = [&](std::size_t rank, std::size_t p) -> const PassTimes& {
-    return ranks[rank]->of_part(starts[p], starts[p + 1]);
+  const auto both_passes = [&](std::size_t rank, std::size_t p) {
+    const PassTimes& times = ranks[rank]->of_part(starts[p], starts[p + 1]);
+    return times.forward + times.backward;
   };
   const bool is_loop = plan.schedule == plan::ScheduleKind::gpipe ||
                        plan.schedule == plan::ScheduleKind::one_f_one_b ||
@@ -212,11 +213,9 @@ Picoseconds LowerBound::State::of_replica(const plan::Plan& plan, const plan::Ra
   }
   for (std::size_t s = 0; s < ranks.size(); ++s) {
     Picoseconds own = 0;
-    for (std::size_t p = s; p < sizes.size(); p += ranks.size()) {
-      own += part(s, p).forward + part(s, p).backward;
-    }
+    for (std::size_t p = s; p < sizes.size(); p += ranks.size()) own += both_passes(s, p);
     most = std::max(most, before + own * plan.micro_batches());
-    before += part(s, s).forward + part(s, s).backward;
+    before += both_passes(s, s);
   }
   return most;
 }

@@ -162,10 +162,18 @@ TEST_CASE("fit: a constant of a stack comes back from runs that were made with i
   CHECK(constants[0].value == doctest::Approx(9).epsilon(0.03));
 }
 
+TEST_CASE("fit: values that a stack cannot have are passed over") {
+  scenario::MeasuredFile file = made_up();
+  file.rows.resize(1);
+  file.rows[0].values["iter_time_s"] = "1000";  // more traffic is better, but 100 is the most
+  CHECK(command::fit_stack(file, {}, "pointwise_traffic=80") == 0);
+  CHECK_THROWS_AS(command::fit_stack(file, {}, "pointwise_traffic=120"), command::UsageError);
+}
+
 // 16 layers of 2048 with 8192 inside fit 80 GiB many times over, 80 of 8192 with 28,672 never: one
 // of each kind ran, one of each was out of memory.
 TEST_CASE("measured: runs that fit and runs that do not") {
-  const auto predictions = command::memory_predictions(made_up(), "", {}, false);
+  const auto predictions = command::memory_predictions(made_up(), {}, false);
   REQUIRE(predictions.size() == 5);
   CHECK(predictions[0].fits);
   CHECK_FALSE(predictions[3].fits);

@@ -9,7 +9,7 @@
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/nvml.h"
 #include "kernels/cuda/plain.h"
-#include "sim/dnn/operators.h"
+#include "tests/kernels/small_layer.h"
 
 using namespace kernels::cuda;
 using calibrate::profile::Layout;
@@ -98,27 +98,8 @@ TEST_CASE("grouped: 2 and 6 rows -> 8 rows of 2 groups, the largest 1.5 times th
 }
 
 TEST_CASE("bytes: those that the simulator counts for the operators of a fused bf16 layer") {
-  const auto bytes_of = [](const std::string& part, bool gated, sim::dnn::Norm norm) {
-    sim::dnn::Transformer dnn;
-    dnn.layers = 1;
-    dnn.hidden = 64;
-    dnn.heads = 4;
-    dnn.kv_heads = 4;
-    dnn.head_size = 16;
-    dnn.ffn = 128;
-    dnn.gated = gated;
-    dnn.vocabulary = 256;
-    dnn.norm = norm;
-    sim::dnn::Shard shard;
-    shard.sequence = 32;
-    shard.bytes_per_element = 2;
-    const auto layer = sim::dnn::layer_operators(dnn, shard, {}, sim::dnn::Recompute::none).forward;
-    for (const auto& o : layer) {
-      if (o.kind != sim::dnn::OperatorKind::memory_bound) continue;
-      if (o.name.find(part) != std::string::npos) return o.bytes.value() / o.elements;
-    }
-    FAIL(part);
-    return 0.0;
+  const auto bytes_of = [](const char* part, bool gated, sim::dnn::Norm norm) {
+    return counted_bytes(part, 2, gated, norm);
   };
   using enum sim::dnn::Norm;
   CHECK(bytes_of("norm", true, rms_norm) == rms_norm_bytes);

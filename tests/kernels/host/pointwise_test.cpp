@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/dnn/operators.h"
+#include "tests/kernels/small_layer.h"
 
 using namespace kernels::host;
 
@@ -114,35 +114,8 @@ TEST_CASE("adam: the first step is the rate, whatever the gradient; later as the
 }
 
 TEST_CASE("bytes: those that the simulator counts for the operators of a fused fp32 layer") {
-  sim::dnn::Transformer dnn;
-  dnn.layers = 1;
-  dnn.hidden = 64;
-  dnn.heads = 4;
-  dnn.kv_heads = 4;
-  dnn.head_size = 16;
-  dnn.ffn = 128;
-  dnn.gated = true;
-  dnn.vocabulary = 256;
-  dnn.norm = sim::dnn::Norm::rms_norm;
-  sim::dnn::Shard shard;
-  shard.sequence = 32;
-  shard.bytes_per_element = 4;
-  const sim::dnn::SoftwareStack stack;
-  const auto layer =
-      sim::dnn::layer_operators(dnn, shard, stack, sim::dnn::Recompute::none).forward;
-  const auto bytes_of = [&](const std::string& part, bool exact) {
-    for (const auto& o : layer) {
-      if (exact ? o.name == part : o.name.find(part) != std::string::npos) {
-        if (o.kind == sim::dnn::OperatorKind::memory_bound) return o.bytes.value() / o.elements;
-      }
-    }
-    std::string names;
-    for (const auto& o : layer) names += o.name + "; ";
-    FAIL(names);
-    return 0.0;
-  };
-  CHECK(bytes_of("norm", false) == rms_norm_bytes);
-  CHECK(bytes_of("activation", false) == swiglu_bytes);
-  CHECK(bytes_of("rotary", false) == rotary_bytes);
-  CHECK(bytes_of("residual", false) == residual_bytes);
+  CHECK(counted_bytes("norm", 4) == rms_norm_bytes);
+  CHECK(counted_bytes("activation", 4) == swiglu_bytes);
+  CHECK(counted_bytes("rotary", 4) == rotary_bytes);
+  CHECK(counted_bytes("residual", 4) == residual_bytes);
 }
