@@ -111,8 +111,9 @@ std::string study_html(const StudyResult& result) {
                               first.name, first.unit));
   text += section("One axis at a time", tornado(result),
                   "From the best candidate on, all else kept: how far each axis alone takes it.");
-  text += section("How sure the best one is", rival_table(result),
-                  "Errors of the timing models that both share do not count; repeats of a run do.");
+  text += section(
+      "How sure the best one is", rival_table(result),
+      "Errors of timing models and software that both share do not count; repeats of a run do.");
   text += section("Where the time goes", time_bars(result),
                   "The best candidates, of the rank that finishes last.");
   text += section("Candidates", candidate_table(result), "The best first; the front is shaded.");

@@ -231,8 +231,8 @@ void print_text(const Comparison& comparison) {
   }
   for (const std::string& note : notes) fmt::print("  {}\n", note);
   fmt::print(
-      "  probability: on devices of one type the timing models of a family err alike, in every "
-      "shape\n");
+      "  probability: runs with one software stack err alike by its error, and on devices of "
+      "one type the timing models of a family, in every shape\n");
 }
 
 void print_json(const Comparison& comparison) {
