@@ -60,4 +60,12 @@ const StageMemory* fullest_stage(const Result& result) {
   return fullest;
 }
 
+std::string stage_name(const Result& result, int stage, int replica) {
+  const bool are_unlike =
+      std::any_of(result.memory.begin(), result.memory.end(),
+                  [&](const StageMemory& other) { return other.replica != replica; });
+  if (!are_unlike) return fmt::format("stage {}", stage);
+  return fmt::format("stage {} of replica {}", stage, replica);
+}
+
 }  // namespace analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "sim/training/result.h"
 
@@ -24,5 +25,8 @@ std::int64_t iteration_percentile(const sim::training::Result& result, double sh
 // The stage whose ranks fill most of their device's memory; the first of several. Null without
 // stages.
 const sim::training::StageMemory* fullest_stage(const sim::training::Result& result);
+
+// "stage 3"; where replicas are not cut alike, "stage 3 of replica 2", the first that is cut so.
+std::string stage_name(const sim::training::Result& result, int stage, int replica);
 
 }  // namespace analysis

@@ -93,6 +93,7 @@ void read_memory(Hdf5Reader& file, Result& result) {
   const auto stages = file.integers("stage", "1");
   const std::size_t n = stages.size();
   const auto lowest = file.integers("lowest_rank", "1", n), ranks = file.integers("ranks", "1", n);
+  const auto replica = file.integers("replica", "1", n);
   const auto types = file.texts("device_type");
   if (types.size() < n) file.fail("the device types of stages are missing");
   const auto bytes = [&](const char* name) { return file.numbers(name, "byte", n); };
@@ -107,6 +108,7 @@ void read_memory(Hdf5Reader& file, Result& result) {
     stage.stage = static_cast<int>(stages[i]);
     stage.lowest_rank = static_cast<int>(lowest[i]);
     stage.ranks = static_cast<int>(ranks[i]);
+    stage.replica = static_cast<int>(replica[i]);
     stage.device_type = types[i];
     stage.capacity_bytes = capacity[i];
     stage.memory.weights = Bytes(weights[i]);
@@ -145,6 +147,7 @@ void read_tracks(Hdf5Reader& file, Result& result) {
     sim::training::Track track;
     track.rank = static_cast<int>(file.integer("rank"));
     track.stage = static_cast<int>(file.integer("stage"));
+    track.replica = static_cast<int>(file.integer("replica"));
     track.ranks_alike = file.integer("ranks_alike");
     track.stream = file.text("stream");
     const auto names = file.texts("operation"), categories = file.texts("category");

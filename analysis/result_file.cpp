@@ -76,6 +76,7 @@ void add_memory(Hdf5Image& image, const Result& result) {
   image.attribute("fits", static_cast<std::int64_t>(result.fits));
   integers("stage", [](const Stage& s) { return s.stage; });
   integers("lowest_rank", [](const Stage& s) { return s.lowest_rank; });
+  integers("replica", [](const Stage& s) { return s.replica; });
   integers("ranks", [](const Stage& s) { return s.ranks; });
   image.dataset("device_type",
                 column<Texts>(result.memory, [](const Stage& s) { return s.device_type; }));
@@ -143,6 +144,7 @@ void add_tracks(Hdf5Image& image, const Result& result) {
     image.enter(fmt::format("{}", i));
     image.attribute("rank", track.rank);
     image.attribute("stage", track.stage);
+    image.attribute("replica", track.replica);
     image.attribute("ranks_alike", track.ranks_alike);
     image.attribute("stream", track.stream);
     image.dataset("operation", column<Texts>(track.spans, [](const Span& s) { return s.name; }));

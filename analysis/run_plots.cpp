@@ -175,6 +175,7 @@ std::string memory_plot(const Result& result, std::int64_t length) {
   std::set<double> capacities;
   for (std::size_t i = 0; i < result.memory.size(); ++i) {
     const auto& stage = result.memory[i];
+    const std::string name = stage_name(result, stage.stage, stage.replica);
     capacities.insert(stage.capacity_bytes / gibi);
     const char* colour = colours[i % std::size(colours)];
     const double rest = (stage.memory.peak() - stage.memory.activations).value();
@@ -184,12 +185,12 @@ std::string memory_plot(const Result& result, std::int64_t length) {
                           y.at((rest + bytes) / gibi));
     }
     text += fmt::format(
-        "<path d=\"{}\" fill=\"none\" stroke=\"{}\"><title>stage {}: {} GiB at "
+        "<path d=\"{}\" fill=\"none\" stroke=\"{}\"><title>{}: {} GiB at "
         "most</title></path>\n",
-        line, colour, stage.stage, four_digits(stage.memory.peak().value() / gibi));
+        line, colour, name, four_digits(stage.memory.peak().value() / gibi));
     if (legend + 70 > end) continue;
-    text += box({legend, height - 8, 10, 10}, colour, fmt::format("stage {}", stage.stage)) +
-            label(legend + 14, height + 1, fmt::format("stage {}", stage.stage), "start");
+    text += box({legend, height - 8, 10, 10}, colour, name) +
+            label(legend + 14, height + 1, name, "start");
     legend += 70;
   }
   for (const double capacity : capacities) {

@@ -173,11 +173,11 @@ std::string excess(const Result& result) {
   std::string stages;
   for (const StageMemory& stage : result.memory) {
     if (stage.memory.peak().value() <= stage.capacity_bytes) continue;
-    stages += fmt::format("{}{}", stages.empty() ? "" : ", ", stage.stage);
+    stages += (stages.empty() ? "" : ", ") + stage_name(result, stage.stage, stage.replica);
   }
   const StageMemory& fullest = *fullest_stage(result);
   std::string text =
-      fmt::format("  DOES NOT FIT: {} too much on rank {}; stages over capacity: {}\n",
+      fmt::format("  DOES NOT FIT: {} too much on rank {}; over capacity: {}\n",
                   to_text(Bytes(fullest.memory.peak().value() - fullest.capacity_bytes)),
                   fullest.lowest_rank, stages);
   text += "  what would make it fit, one change at a time\n";
@@ -194,10 +194,10 @@ std::string memory(const Result& result) {
   if (!fullest) return "";
   const auto& parts = fullest->memory;
   std::string text =
-      fmt::format("\n{:<23}{} of {} ({}) on rank {}, stage {}, {}\n", "memory, fullest rank",
+      fmt::format("\n{:<23}{} of {} ({}) on rank {}, {}, {}\n", "memory, fullest rank",
                   to_text(parts.peak()), to_text(Bytes(fullest->capacity_bytes)),
                   percent(parts.peak().value() / fullest->capacity_bytes), fullest->lowest_rank,
-                  fullest->stage, fullest->device_type);
+                  stage_name(result, fullest->stage, fullest->replica), fullest->device_type);
   text += fmt::format("  weights {}, gradients {}, optimizer {}, activations {}, other {}\n",
                       to_text(parts.weights), to_text(parts.gradients), to_text(parts.optimizer),
                       to_text(parts.activations), to_text(parts.other));

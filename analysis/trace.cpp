@@ -48,8 +48,9 @@ void add_loads(JsonWriter& json, const Result& result, int process) {
 // Everything that a rank holds.
 void add_memory(JsonWriter& json, const Result& result) {
   for (const auto& stage : result.memory) {
-    const auto track = std::find_if(result.tracks.begin(), result.tracks.end(),
-                                    [&](const Track& t) { return t.stage == stage.stage; });
+    const auto track = std::find_if(
+        result.tracks.begin(), result.tracks.end(),
+        [&](const Track& t) { return t.stage == stage.stage && t.replica == stage.replica; });
     if (track == result.tracks.end()) continue;
     const double rest = (stage.memory.peak() - stage.memory.activations).value();
     for (const auto& [at, bytes] : stage.activations) {
@@ -77,7 +78,8 @@ std::string trace_json(const Result& result) {
     if (thread == 0) {
       const std::string alike = counted(track.ranks_alike, "rank");
       name_part(json, "process_name", track.rank, 0,
-                fmt::format("rank {} (stage {}, {} alike)", track.rank, track.stage, alike));
+                fmt::format("rank {} ({}, {} alike)", track.rank,
+                            stage_name(result, track.stage, track.replica), alike));
     }
     name_part(json, "thread_name", track.rank, thread, track.stream);
     add_spans(json, track, thread);

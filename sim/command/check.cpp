@@ -1,6 +1,8 @@
 // maquette check: everything that can be said of a scenario without running it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/units.h"
 #include "sim/command/load.h"
 #include "sim/command/options.h"
@@ -29,7 +31,22 @@ void print_group(const char* name, int count, const std::vector<int>& first) {
              fmt::join(shown, " "));
 }
 
+// Those that are cut alike in one line.
+void print_replicas(const plan::Plan& plan) {
+  const std::vector<int> kinds = plan::kinds_of_replicas(plan);
+  fmt::print("\nreplicas\n");
+  for (const int first : plan::first_of_kinds(plan)) {
+    const auto index = static_cast<std::size_t>(first);
+    const plan::Replica& replica = plan.replicas[index];
+    fmt::print("  {} like replica {}: layers {}, tensor {}, {} micro-batches; its ranks: {}\n",
+               std::count(kinds.begin(), kinds.end(), kinds[index]), first,
+               fmt::join(replica.layers, " "), fmt::join(replica.tensor, " "),
+               replica.micro_batches, fmt::join(replica.devices, " "));
+  }
+}
+
 void print_groups(const plan::Plan& plan, bool is_moe) {
+  if (!plan.replicas.empty()) return print_replicas(plan);
   const plan::RankGrid grid(plan);
   fmt::print("\nrank groups\n");
   for (const auto dimension : {plan::Dimension::tensor, plan::Dimension::context,
@@ -55,6 +72,18 @@ void print_packing(const plan::Plan& plan) {
       tokens, batch.mean / tokens, batch.sums.front() / tokens, batch.sums.back() / tokens);
 }
 
+bool print_stage(const std::string& name, const plan::MemoryBreakdown& memory,
+                 const training::Job& job, int rank) {
+  const Bytes capacity = training::profile_of(job, rank).device().memory;
+  const bool fits = memory.peak() <= capacity;
+  fmt::print(
+      "  {} {} of {} ({}): weights {}, gradients {}, optimizer {}, activations {}, other {}{}\n",
+      name, to_text(memory.peak()), to_text(capacity), job.cluster->device(rank).device_type,
+      to_text(memory.weights), to_text(memory.gradients), to_text(memory.optimizer),
+      to_text(memory.activations), to_text(memory.other), fits ? "" : "  DOES NOT FIT");
+  return fits;
+}
+
 bool print_memory(const scenario::Scenario& scenario, const training::Job& job) {
   const auto* dnn = std::get_if<dnn::Transformer>(&scenario.dnn);
   if (!dnn) return true;
@@ -62,18 +91,15 @@ bool print_memory(const scenario::Scenario& scenario, const training::Job& job) 
   const plan::RankGrid grid(scenario.plan);
   fmt::print("\nmemory of one rank of each stage\n");
   const auto memories = plan::memory_of_stages(scenario.plan, *dnn, scenario.stack);
-  for (int stage = 0; stage < scenario.plan.stages; ++stage) {
-    const plan::MemoryBreakdown& memory = memories[static_cast<std::size_t>(stage)];
-    const int rank = grid.rank({0, 0, 0, stage});
-    const Bytes capacity = training::profile_of(job, rank).device().memory;
-    const bool stage_fits = memory.peak() <= capacity;
-    fits = fits && stage_fits;
-    fmt::print(
-        "  stage {:<3} {} of {} ({}): weights {}, gradients {}, optimizer {}, activations {}, "
-        "other {}{}\n",
-        stage, to_text(memory.peak()), to_text(capacity), job.cluster->device(rank).device_type,
-        to_text(memory.weights), to_text(memory.gradients), to_text(memory.optimizer),
-        to_text(memory.activations), to_text(memory.other), stage_fits ? "" : "  DOES NOT FIT");
+  std::size_t next = 0;
+  for (const int replica : plan::first_of_kinds(scenario.plan)) {
+    for (int stage = 0; stage < plan::stages_of(scenario.plan, replica); ++stage) {
+      const int rank = grid.rank({0, 0, replica, stage});
+      const std::string name = scenario.plan.replicas.empty()
+                                   ? fmt::format("stage {:<3}", stage)
+                                   : fmt::format("replica {}, stage {:<3}", replica, stage);
+      fits = print_stage(name, memories[next++], job, rank) && fits;
+    }
   }
   if (const auto host = training::fullest_host(job, memories)) {
     fmt::print("\nmemory of the fullest host\n");

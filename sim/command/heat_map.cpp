@@ -15,7 +15,7 @@ std::optional<HeatMap> heat_map(const training::Job& job, std::int64_t ideal_ps)
   if (!job.operations.empty()) return std::nullopt;
   const plan::RankGrid grid(job.plan);
   const auto cell_of = [&](const Disturbance& d) -> std::optional<HeatMap::Cell> {
-    if (d.kind == Disturbance::Kind::link || d.index >= grid.ranks()) return std::nullopt;
+    if (d.kind == Disturbance::Kind::link || !grid.holds(d.index)) return std::nullopt;
     const auto at = grid.coordinates(d.index);
     return HeatMap::Cell{at.data, at.pipeline};
   };

@@ -355,10 +355,12 @@ MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
 
 std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Transformer& dnn,
                                               const dnn::SoftwareStack& stack) {
-  const Schedule schedule = full_schedule(plan);
   std::vector<MemoryBreakdown> result;
-  for (int stage = 0; stage < plan.stages; ++stage) {
-    result.push_back(Sizer(plan, dnn, stack, schedule, stage).run());
+  for (const int first : first_of_kinds(plan)) {
+    const Schedule schedule = full_schedule(plan_of_stage(plan, first, 0));
+    for (int stage = 0; stage < stages_of(plan, first); ++stage) {
+      result.push_back(Sizer(plan_of_stage(plan, first, stage), dnn, stack, schedule, stage).run());
+    }
   }
   return result;
 }

@@ -47,7 +47,8 @@ struct MemoryBreakdown {
 // REQUIRES: problems() finds none.
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage);
-// The same of every stage.
+// The same of every stage; of replicas that are not alike, of those of the first kind, then of the
+// next.
 std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Transformer& dnn,
                                               const dnn::SoftwareStack& stack);
 

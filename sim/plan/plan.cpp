@@ -19,6 +19,13 @@ const char* name(Dimension dimension) {
   bug("unknown dimension");
 }
 
+int Plan::ranks() const {
+  if (replicas.empty()) return tensor * context * stages * data;
+  int sum = 0;
+  for (const Replica& replica : replicas) sum += replica.ranks();
+  return sum;
+}
+
 dnn::Shard shard_of(const Plan& plan, double bytes_per_element) {
   return {.sequence = plan.sequence,
           .micro_batch = plan.micro_batch,

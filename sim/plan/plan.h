@@ -12,6 +12,7 @@
 #include "sim/plan/offload.h"
 #include "sim/plan/packing.h"
 #include "sim/plan/pass.h"
+#include "sim/plan/replica.h"
 #include "sim/plan/routing.h"
 
 namespace sim::plan {
@@ -55,6 +56,9 @@ struct Plan {
   ScheduleTable table;
   std::vector<int> layers;  // of each part, in model order; empty: even
   int data = 1;
+  // Where they are not alike; then `tensor` and `stages` are the most that one has, and `data` is
+  // their number. Empty: all are cut as the rest says.
+  std::vector<Replica> replicas;
   Sharding sharding = Sharding::none;
   int shard = 0;  // ranks that share one copy of what is sharded; 0: all that could
   bool reshard_after_forward = true;  // ZeRO-3: parameters are gathered again for the backward pass
@@ -67,14 +71,15 @@ struct Plan {
   std::int64_t micro_batch = 1;
   std::optional<Packing> packing;  // none: a sequence is one document
 
-  int ranks() const { return tensor * context * stages * data; }
+  int ranks() const;
   // Ranks that hold the same parameters: those of a layer, and those of its experts.
   int sharers() const { return context * data; }
   // Of these, those that hold shares of one copy; copies are kept alike.
   int shard_ranks() const { return shard > 0 ? shard : sharers(); }
   int copies() const { return sharers() / shard_ranks(); }
   int expert_sharers() const { return tensor * context * data / (expert * expert_tensor); }
-  // Micro-batches per iteration and replica. REQUIRES: divisible, checked by problems().
+  // Micro-batches per iteration and replica. REQUIRES: divisible, checked by problems(); replicas
+  // are alike.
   int micro_batches() const { return static_cast<int>(global_batch / (micro_batch * data)); }
 };
 

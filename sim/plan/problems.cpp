@@ -1,4 +1,6 @@
 // What makes a plan impossible: one rule a message.
+#include "sim/plan/problems.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -393,7 +395,7 @@ void Checker::order() {
 
 }  // namespace
 
-std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices) {
+std::vector<Problem> problems_of_alike(const Plan& plan, const dnn::Transformer& dnn, int devices) {
   return Checker(plan, dnn, devices).run();
 }
 

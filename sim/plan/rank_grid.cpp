@@ -14,7 +14,29 @@ constexpr std::size_t index_of(Dimension dimension) { return static_cast<std::si
 
 }  // namespace
 
+RankGrid::RankGrid(const std::vector<Replica>& replicas) {
+  for (std::size_t r = 0; r < replicas.size(); ++r) {
+    const Replica& replica = replicas[r];
+    auto device = replica.devices.begin();
+    auto& stages = stages_.emplace_back();
+    for (std::size_t stage = 0; stage < replica.tensor.size(); ++stage) {
+      auto& group = stages.emplace_back();
+      for (int tensor = 0; tensor < replica.tensor[stage]; ++tensor, ++device) {
+        const auto index = static_cast<std::size_t>(*device);
+        if (coordinates_.size() <= index) coordinates_.resize(index + 1, {0, 0, -1, 0});
+        invariant(coordinates_[index].data < 0, "a device runs two ranks");
+        coordinates_[index] = {tensor, 0, static_cast<int>(r), static_cast<int>(stage)};
+        group.push_back(*device);
+      }
+    }
+  }
+}
+
 RankGrid::RankGrid(const Plan& plan) {
+  if (!plan.replicas.empty()) {
+    *this = RankGrid(plan.replicas);
+    return;
+  }
   extent_[index_of(Dimension::tensor)] = plan.tensor;
   extent_[index_of(Dimension::context)] = plan.context;
   extent_[index_of(Dimension::data)] = plan.data;
@@ -31,9 +53,31 @@ RankGrid::RankGrid(const Plan& plan) {
   expert_stride_ = {1, plan.expert_tensor, plan.expert_tensor * plan.expert};
 }
 
-int RankGrid::ranks() const { return extent_[0] * extent_[1] * extent_[2] * extent_[3]; }
+int RankGrid::ranks() const {
+  if (are_unlike()) return static_cast<int>(held().size());
+  return extent_[0] * extent_[1] * extent_[2] * extent_[3];
+}
+
+bool RankGrid::holds(int device) const {
+  if (!are_unlike()) return device >= 0 && device < ranks();
+  return device >= 0 && static_cast<std::size_t>(device) < coordinates_.size() &&
+         coordinates_[static_cast<std::size_t>(device)].data >= 0;
+}
+
+std::vector<int> RankGrid::held() const {
+  std::vector<int> result;
+  const int end = are_unlike() ? static_cast<int>(coordinates_.size()) : ranks();
+  for (int device = 0; device < end; ++device) {
+    if (holds(device)) result.push_back(device);
+  }
+  return result;
+}
 
 Coordinates RankGrid::coordinates(int rank) const {
+  if (are_unlike()) {
+    invariant(holds(rank), "a device without a rank");
+    return coordinates_[static_cast<std::size_t>(rank)];
+  }
   invariant(rank >= 0 && rank < ranks(), "a rank is outside the grid");
   const auto along = [&](Dimension dimension) {
     return rank / stride_[index_of(dimension)] % extent_[index_of(dimension)];
@@ -43,6 +87,10 @@ Coordinates RankGrid::coordinates(int rank) const {
 }
 
 int RankGrid::rank(const Coordinates& c) const {
+  if (are_unlike()) {
+    return stages_[static_cast<std::size_t>(c.data)][static_cast<std::size_t>(c.pipeline)]
+                  [static_cast<std::size_t>(c.tensor)];
+  }
   return c.tensor * stride_[index_of(Dimension::tensor)] +
          c.context * stride_[index_of(Dimension::context)] +
          c.data * stride_[index_of(Dimension::data)] +
@@ -50,6 +98,11 @@ int RankGrid::rank(const Coordinates& c) const {
 }
 
 std::vector<int> RankGrid::group(Dimension dimension, int rank) const {
+  if (are_unlike()) {
+    invariant(dimension == Dimension::tensor, "unlike replicas have no such rank groups");
+    const Coordinates c = coordinates(rank);
+    return stages_[static_cast<std::size_t>(c.data)][static_cast<std::size_t>(c.pipeline)];
+  }
   const int stride = stride_[index_of(dimension)];
   const int extent = extent_[index_of(dimension)];
   const int first = rank - rank / stride % extent * stride;

@@ -18,12 +18,17 @@ class RankGrid {
  public:
   explicit RankGrid(const Plan& plan);
   int ranks() const;
+  // Whether a device runs a rank, which has its number. Ascending.
+  bool holds(int device) const;
+  std::vector<int> held() const;
+  // Of replicas that are alike.
   int extent(Dimension dimension) const { return extent_[static_cast<std::size_t>(dimension)]; }
   // Between ranks that are neighbours in this dimension.
   int stride(Dimension dimension) const { return stride_[static_cast<std::size_t>(dimension)]; }
   Coordinates coordinates(int rank) const;
   int rank(const Coordinates& coordinates) const;
   // The ranks that differ from `rank` in this dimension only, in ascending coordinate; includes it.
+  // REQUIRES: the tensor dimension, or replicas that are alike.
   std::vector<int> group(Dimension dimension, int rank) const;
   // Those that hold the same parameters: they differ in data and context. Ascending.
   std::vector<int> sharers(int rank) const;
@@ -41,13 +46,18 @@ class RankGrid {
   int coordinate(ExpertDimension dimension, int rank) const;
 
  private:
+  explicit RankGrid(const std::vector<Replica>& replicas);
+  bool are_unlike() const { return !stages_.empty(); }
   int place_in_stage(int rank) const;
   int rank_at(int place, int pipeline) const;
 
   std::array<int, 4> extent_{}, stride_{};                // by Dimension
   std::array<int, 3> expert_extent_{}, expert_stride_{};  // by ExpertDimension, of places
   int shard_ranks_ = 1;
-  std::array<Dimension, 3> in_stage_{};  // innermost first
+  // Of unlike replicas.
+  std::vector<std::vector<std::vector<int>>> stages_;  // [replica][stage][tensor] device
+  std::vector<Coordinates> coordinates_;               // [device] data is -1 where there is no rank
+  std::array<Dimension, 3> in_stage_{};                // innermost first
 };
 
 }  // namespace sim::plan

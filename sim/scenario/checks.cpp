@@ -2,6 +2,7 @@
 #include "sim/scenario/checks.h"
 
 #include <algorithm>
+#include <set>
 
 #include "calibrate/profile/names.h"
 #include "sim/plan/schedule.h"
@@ -42,6 +43,10 @@ std::string also(const Reader& reader, const plan::Problem& problem) {
 // Why the degree that the devices allow is none; empty: it was set.
 void derive_data_degree(Reader& reader, Draft& draft, std::int64_t devices) {
   plan::Plan& plan = draft.scenario.plan;
+  if (!draft.replicas.empty()) {
+    if (!derive_replicas(reader, draft, devices)) reader.mark_bad("plan");
+    return;
+  }
   const std::int64_t others = std::int64_t{plan.tensor} * plan.context * plan.stages;
   const std::string context = plan.context > 1 ? fmt::format(" x context {}", plan.context) : "";
   const std::string product =
@@ -149,6 +154,22 @@ void check_precision(Reader& reader, const Draft& draft) {
   }
 }
 
+void check_slow_ranks(Reader& reader, const Scenario& scenario) {
+  std::set<int> held;
+  for (const plan::Replica& replica : scenario.plan.replicas) {
+    held.insert(replica.devices.begin(), replica.devices.end());
+  }
+  for (const Straggler& straggler : scenario.stragglers) {
+    if (!straggler.rank) continue;
+    const int rank = *straggler.rank, ranks = scenario.plan.ranks();
+    if (held.empty() ? rank < ranks : held.contains(rank)) continue;
+    reader.error("stragglers", straggler.place,
+                 held.empty()
+                     ? fmt::format("no rank {}: the plan has {} ranks, counted from 0", rank, ranks)
+                     : fmt::format("no rank {}: no replica runs on device {}", rank, rank));
+  }
+}
+
 }  // namespace
 
 std::int64_t usable_devices(const topology::Description& cluster) {
@@ -199,7 +220,8 @@ void check_plan(Reader& reader, Draft& draft) {
     return;
   }
   if (timed != nullptr && scenario.plan.sequence == 0) scenario.plan.sequence = 1;
-  if (timed != nullptr && !check_timed_plan(reader, scenario.plan)) return;
+  const bool are_alike = draft.replicas.empty();
+  if (timed != nullptr && are_alike && !check_timed_plan(reader, scenario.plan)) return;
   if (timed != nullptr && (timed->backward_weight > timed->backward ||
                            timed->head_backward_weight > timed->head_backward)) {
     reader.error("dnn.timed.backward_weight", reader.place("dnn.timed.backward_weight"),
@@ -213,7 +235,8 @@ void check_plan(Reader& reader, Draft& draft) {
   const std::size_t before = reader.error_count();
   derive_data_degree(reader, draft, devices);
   if (reader.error_count() > before) return;
-  if (!draft.data_degree) {
+  if (timed != nullptr && !are_alike && !check_timed_plan(reader, scenario.plan)) return;
+  if (!draft.data_degree && are_alike) {
     reader.add_derived("plan.data.degree", fmt::format("{}", scenario.plan.data));
   }
   derive_schedule(reader, draft);
@@ -233,12 +256,7 @@ void check_plan(Reader& reader, Draft& draft) {
                  problem.hint);
   }
   check_offload(reader, draft);
-  for (const Straggler& straggler : scenario.stragglers) {
-    if (!straggler.rank || *straggler.rank < scenario.plan.ranks()) continue;
-    reader.error("stragglers", straggler.place,
-                 fmt::format("no rank {}: the plan has {} ranks, counted from 0", *straggler.rank,
-                             scenario.plan.ranks()));
-  }
+  check_slow_ranks(reader, scenario);
 }
 
 }  // namespace sim::scenario

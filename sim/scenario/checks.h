@@ -14,6 +14,8 @@ std::int64_t usable_devices(const topology::Description& cluster);
 // leaves to us: the data-parallel degree.
 void check_cluster(Reader& reader, const Draft& draft);
 void check_plan(Reader& reader, Draft& draft);
+// Replicas that are not alike, each on its devices. False: something was wrong, and is reported.
+bool derive_replicas(Reader& reader, Draft& draft, std::int64_t devices);
 // Whether the hosts can do what the plan offloads to them.
 void check_offload(Reader& reader, Draft& draft);
 // `root`: of the file.

@@ -190,7 +190,9 @@ Section<Draft> plan_table() {
                 "how unevenly tokens are spread over the experts; evenly unless written")
       .optional("offload", offload_table().kind(), in_plan(&Plan::offload),
                 "what is kept in the memory of the hosts; nothing unless written")
-      .unsupported("replicas");
+      .optional("replicas", list(replica_table().kind(), 1), &Draft::replicas,
+                "replicas that are not all cut alike: tensor degrees, layers and micro-batches of "
+                "each; all as the rest of the plan says unless written");
   return table;
 }
 

@@ -70,6 +70,10 @@ void Reader::add_default(const Value& section, const std::string& path, const st
   defaults_.push_back(fmt::format("{}: {}", path, text));
 }
 
+void Reader::drop_default(const std::string& path) {
+  std::erase_if(defaults_, [&](const std::string& line) { return line.starts_with(path + ": "); });
+}
+
 void Reader::add_derived(const std::string& path, const std::string& text) {
   defaults_.push_back(fmt::format("{}: {}", path, text));
 }

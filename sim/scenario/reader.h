@@ -36,6 +36,8 @@ class Reader {
 
   // Notes a default taken. Those of a catalog entry are the catalog's matter, not the scenario's.
   void add_default(const Value& section, const std::string& path, const std::string& text);
+  // Takes a default back that something else replaces.
+  void drop_default(const std::string& path);
   // What followed from the rest of the scenario.
   void add_derived(const std::string& path, const std::string& text);
   void list_defaults_of(const std::string& file) { listed_files_.push_back(file); }

@@ -26,10 +26,19 @@ struct ClusterDraft {
 };
 using AnyDnn = std::variant<std::monostate, dnn::Transformer, TimedDnn>;
 
+// An entry of plan.replicas.
+struct ReplicaEntry {
+  int count = 1;
+  std::vector<int> tensor = {1}, layers;  // one degree, or [stage]; [stage]
+  int micro_batches = 1;
+  std::vector<std::string> devices;
+};
+
 // What is read of a scenario before it is checked as a whole.
 struct Draft {
   Scenario scenario;
   std::optional<int> data_degree, virtual_stages;
+  std::vector<ReplicaEntry> replicas;
 };
 struct ScheduleChoice {
   plan::ScheduleKind kind = plan::ScheduleKind::one_f_one_b;
@@ -45,6 +54,7 @@ Section<dnn::SoftwareStack> stack_table();
 Section<Draft> training_table();
 Section<plan::Packing> packing_table();
 Section<Draft> plan_table();
+Section<ReplicaEntry> replica_table();
 Section<plan::Offload> offload_table();
 Section<Draft> placement_table();
 Section<Scenario> run_table();

@@ -16,11 +16,14 @@ void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer
                  const plan::RankGrid& grid, Result& result) {
   Bytes smallest(1e30);
   const auto memories = plan::memory_of_stages(job.plan, dnn, job.stack);
-  for (int stage = 0; stage < job.plan.stages; ++stage) {
+  for (int stage = 0; stage < static_cast<int>(system.stages.size()); ++stage) {
+    const Stage& what = system.stages[static_cast<std::size_t>(stage)];
+    const Pipeline& pipeline = system.pipelines[static_cast<std::size_t>(what.pipeline)];
     StageMemory memory;
-    memory.stage = stage;
-    memory.lowest_rank = grid.rank({0, 0, 0, stage});
-    memory.ranks = job.plan.ranks() / job.plan.stages;
+    memory.stage = what.place;
+    memory.replica = pipeline.first_replica;
+    memory.lowest_rank = grid.rank({0, 0, pipeline.first_replica, what.place});
+    memory.ranks = what.plan.tensor * what.plan.context * pipeline.replicas;
     // The device of this stage's ranks with the least memory.
     for (const Lane& lane : system.lanes) {
       if (lane.stage != stage) continue;
@@ -39,7 +42,7 @@ void fill_memory(const Job& job, const JobSystem& system, const dnn::Transformer
     result.memory.push_back(std::move(memory));
   }
   result.host_memory = fullest_host(job, memories);
-  if (!result.fits) {
+  if (!result.fits && job.plan.replicas.empty()) {
     result.remedies = plan::remedies(job.plan, dnn, job.stack, smallest, job.plan.ranks());
   }
   result.fits = result.fits && (!result.host_memory || result.host_memory->fits());

@@ -57,7 +57,13 @@ network::Program JobBuilder::group_program(const GroupSpec& spec, const std::vec
                                            const std::vector<std::int32_t>& footprint,
                                            std::int64_t reserve) {
   ProgramWriter writer;
+  int reached = 0;
+  // Milestones of what other streams run are reached with what came before here.
+  const auto reach_up_to = [&](int number) {
+    while (reached < number) writer.reach(reached++);
+  };
   for (std::size_t i = 0; i < spec.steps.size(); ++i) {
+    if (spec.reached) reach_up_to((*spec.reached)[i]);
     ProgramWriter::StepSpec step{.label = spec.steps[i].label,
                                  .category = spec.steps[i].category,
                                  .lag = costs[i].lag,
@@ -71,8 +77,9 @@ network::Program JobBuilder::group_program(const GroupSpec& spec, const std::vec
     }
     if (costs[i].work > 0) step.uses.push_back({footprint[i], costs[i].amount});
     writer.add(step);
-    writer.reach(static_cast<std::int32_t>(i));
+    writer.reach(reached++);
   }
+  reach_up_to(spec.reached_count);
   return writer.take();
 }
 

@@ -83,14 +83,15 @@ void JobBuilder::make_shared_streams(dnn::RankGroup group) {
 
 bool JobBuilder::sends(const Lane& lane, const Pass& pass, bool to_next) const {
   using Neighbour = plan::Schedule::Neighbour;
-  return schedule_.target(lane.stage, pass) == (to_next ? Neighbour::next : Neighbour::previous);
+  return schedule_at(lane.stage).target(stage_at(lane.stage).place, pass) ==
+         (to_next ? Neighbour::next : Neighbour::previous);
 }
 
 network::Program JobBuilder::send_program(const Lane& lane, bool to_next, const TransferCost& cost,
                                           std::int64_t reserve) const {
-  const Milestones m(schedule_, 0, 0);
+  const Milestones m(schedule_at(lane.stage), 0, 0);
   ProgramWriter writer;
-  for (const Pass& pass : schedule_.passes[static_cast<std::size_t>(lane.stage)]) {
+  for (const Pass& pass : passes_at(lane.stage)) {
     if (!sends(lane, pass, to_next)) continue;
     const bool is_forward = pass.kind == Pass::Kind::forward;
     const int milestone = is_forward ? m.forward(pass.virtual_stage, pass.micro_batch)
@@ -118,19 +119,37 @@ network::Program JobBuilder::send_program(const Lane& lane, bool to_next, const 
 Path JobBuilder::path_to(const Lane& lane, bool next, bool is_reversed) const {
   std::vector<std::pair<DeviceIndex, DeviceIndex>> pairs;
   for (const int rank : lane.ranks) {
-    const int other = rank_beside(rank, next);
-    pairs.emplace_back(is_reversed ? other : rank, is_reversed ? rank : other);
+    for (const int other : ranks_beside(rank, next)) {
+      pairs.emplace_back(is_reversed ? other : rank, is_reversed ? rank : other);
+    }
   }
   return side_by_side(cluster_, profile(static_cast<int>(pairs.front().first)), pairs);
 }
 
-// With the gathering of what came in shares; inside a host it loads nothing that is contended for.
-TransferCost JobBuilder::boundary_cost(const Path& path, int sender, const Communicator* tensor) {
+// What each pair of ranks passes on, and what the receivers gather of it.
+JobBuilder::Boundary JobBuilder::boundary(int sender, int receiver) {
   const JobCosts& c = costs(sender);
-  TransferCost cost = transfer_cost(path, c.boundary);
+  const int from = job_at(stage_of(sender)).plan.tensor,
+            to = job_at(stage_of(receiver)).plan.tensor;
+  if (from == to) return {c.boundary, c.gathered};
+  // Between unlike degrees nothing is sent twice: each pair passes on what both hold, or will.
+  const bool is_shared = job_.plan.sequence_parallel;
+  const Bytes whole = from == 1               ? c.boundary
+                      : is_shared             ? c.boundary * from
+                      : c.gathered > Bytes(0) ? c.gathered
+                                              : c.boundary;
+  return {whole / std::max(from, to), is_shared || to == 1 ? Bytes(0) : whole};
+}
+
+// With the gathering of what came in shares; inside a host it loads nothing that is contended for.
+TransferCost JobBuilder::boundary_cost(const Path& path, int sender, int receiver) {
+  const Boundary what = boundary(sender, receiver);
+  TransferCost cost = transfer_cost(path, what.sent);
   cost.lag += to_picoseconds(job_.stack.pipeline_overhead);
-  if (tensor && c.gathered > Bytes(0)) {
-    const TransferCost gather = tensor->cost(collective::Operation::all_gather, c.gathered).second;
+  const auto& tensor = tensor_[static_cast<std::size_t>(lane_at(receiver))];
+  if (tensor && what.gathered > Bytes(0)) {
+    const TransferCost gather =
+        tensor->cost(collective::Operation::all_gather, what.gathered).second;
     cost.lag += gather.lag + gather.work;
   }
   return cost;
@@ -139,25 +158,25 @@ TransferCost JobBuilder::boundary_cost(const Path& path, int sender, const Commu
 // A blocking receive is a kernel of the receiver too: it starts when the stage comes to it and the
 // sender has what it sends, and takes what the transfer takes alone.
 Picoseconds JobBuilder::receive_cost(int index, bool from_next) {
-  if (!job_.stack.pipeline_blocks || job_.plan.stages == 1) return 0;
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
+  if (!job_.stack.pipeline_blocks || schedule_at(lane.stage).stages == 1) return 0;
+  const int rank = lane.ranks.front();
   const TransferCost cost =
-      boundary_cost(path_to(lane, from_next, true), rank_beside(lane.ranks.front(), from_next),
-                    tensor_[static_cast<std::size_t>(index)].get());
+      boundary_cost(path_to(lane, from_next, true), ranks_beside(rank, from_next).front(), rank);
   return cost.lag + cost.work;
 }
 
 // Transfers of one lane to a neighbour, in the order of its passes.
 void JobBuilder::make_send(int index, bool to_next) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
-  const auto& passes = schedule_.passes[static_cast<std::size_t>(lane.stage)];
+  const auto& passes = passes_at(lane.stage);
   const bool sends_any = std::any_of(passes.begin(), passes.end(),
                                      [&](const Pass& pass) { return sends(lane, pass, to_next); });
   if (!sends_any) return;
   const Profile& p = profile(lane.ranks.front());
   const Path path = path_to(lane, to_next, false);
-  const TransferCost cost =
-      boundary_cost(path, lane.ranks.front(), tensor_[static_cast<std::size_t>(index)].get());
+  const int rank = lane.ranks.front();
+  const TransferCost cost = boundary_cost(path, rank, ranks_beside(rank, to_next).front());
   const int multiprocessors = std::max(p.device().multiprocessors, 1);
   const bool is_ideal = p.origin() == calibrate::profile::Origin::ideal;
   const std::int64_t reserve = is_ideal ? 0 : multiprocessors_one * path.channels / multiprocessors;
@@ -178,7 +197,6 @@ void JobBuilder::make_send(int index, bool to_next) {
 void JobBuilder::make_pipeline() {
   send_next_.assign(result_.lanes.size(), -1);
   send_previous_.assign(result_.lanes.size(), -1);
-  if (job_.plan.stages == 1) return;
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     make_send(static_cast<int>(i), true);
     make_send(static_cast<int>(i), false);
@@ -240,7 +258,7 @@ std::vector<int> JobBuilder::sharers_of(Sharers sharers, int rank) const {
 
 void JobBuilder::make_data_streams(Sharers sharers) {
   data_streams_[static_cast<std::size_t>(sharers)].resize(result_.lanes.size());
-  const bool is_both = schedule_.arrangement == plan::Arrangement::both_ways;
+  const bool is_both = schedule().arrangement == plan::Arrangement::both_ways;
   for (const int first : ranks_) {
     plan::Coordinates c = grid_.coordinates(first);
     const int stage = c.pipeline;
@@ -259,6 +277,7 @@ void JobBuilder::make_data_streams(Sharers sharers) {
 }
 
 void JobBuilder::make_data() {
+  if (are_unlike()) return make_split_streams();
   make_data_streams(Sharers::data);
   make_data_streams(Sharers::expert_data);
   make_copies();
@@ -309,35 +328,41 @@ void JobBuilder::make_copies() {
   }
 }
 
-// The first and the last stage hold copies of a tied embedding; their gradients are added.
+// The first and the last stage hold copies of a tied embedding; their gradients are added, by pairs
+// of ranks that hold the same share.
 void JobBuilder::make_embedding() {
   embedding_streams_.resize(result_.lanes.size());
   if (!has_embedding_reduction()) return;
   for (const int rank : ranks_) {
+    const int stage = stage_of(rank);
     plan::Coordinates c = grid_.coordinates(rank);
-    if (c.pipeline != 0) continue;
-    c.pipeline = job_.plan.stages - 1;
-    const int other = grid_.rank(c);
-    const Communicator group(cluster_, profile(rank), {rank, other});
-    const double gradients = costs(rank).embedding.held_by(Sharers::data).gradients;
-    const std::vector<GroupStep> steps(static_cast<std::size_t>(schedule_.rounds),
-                                       {collective::Operation::all_reduce, Bytes(gradients),
-                                        "reduce embedding gradients", Category::exposed_pipeline});
-    const StreamId stream = group_stream({
-        .name = fmt::format("embedding group of rank {}", rank),
-        .owner = rank,
-        .key = "embedding",
-        .group = &group,
-        .steps = steps,
-        .milestones = [this](std::size_t round, int stage) -> std::vector<int> {
-          return {milestones_of(stage).passes_done(static_cast<int>(round))};
-        },
-        .bearers_of = bearers_for(rank),
-        .size = result_.lanes[static_cast<std::size_t>(lane_at(rank))].size,
-    });
-    for (const int r : {rank, other}) {
-      embedding_streams_[static_cast<std::size_t>(lane_at(r))].push_back(stream);
-    }
+    if (c.pipeline != 0 || !holds_embedding(stage)) continue;
+    c.pipeline = schedule_at(stage).stages - 1;
+    for (const int other : ranks_at(rank, c.pipeline)) make_embedding_stream(rank, other);
+  }
+}
+
+void JobBuilder::make_embedding_stream(int rank, int other) {
+  const Communicator group(cluster_, profile(rank), {rank, other});
+  const double gradients = std::min(costs(rank).embedding.held_by(Sharers::data).gradients,
+                                    costs(other).embedding.held_by(Sharers::data).gradients);
+  const std::vector<GroupStep> steps(static_cast<std::size_t>(schedule().rounds),
+                                     {collective::Operation::all_reduce, Bytes(gradients),
+                                      "reduce embedding gradients", Category::exposed_pipeline});
+  const StreamId stream = group_stream({
+      .name = fmt::format("embedding group of rank {}", rank),
+      .owner = rank,
+      .key = "embedding",
+      .group = &group,
+      .steps = steps,
+      .milestones = [this](std::size_t round, int stage) -> std::vector<int> {
+        return {milestones_of(stage).passes_done(static_cast<int>(round))};
+      },
+      .bearers_of = bearers_for(rank),
+      .size = result_.lanes[static_cast<std::size_t>(lane_at(rank))].size,
+  });
+  for (const int r : {rank, other}) {
+    embedding_streams_[static_cast<std::size_t>(lane_at(r))].push_back(stream);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "sim/training/job_system.h"
 #include "sim/training/rank_group.h"
 #include "sim/training/replica_plan.h"
+#include "sim/training/split_plan.h"
 
 namespace sim::training {
 
@@ -51,6 +52,9 @@ class JobBuilder {
     Category transfer = Category::other, late = Category::other;
     SystemBuilder::BearersOf bearers_of;
     std::int64_t size = 1;  // groups that it stands for
+    // [step] number of the milestone that is reached with it, ascending; none: its own.
+    const std::vector<int>* reached = nullptr;
+    int reached_count = 0;
     // [rank] whose milestones they are, where not the lane's compute stream.
     const std::unordered_map<int, StreamId>* member_streams = nullptr;
   };
@@ -64,7 +68,8 @@ class JobBuilder {
   int expert_rank(int rank) const;
   const std::vector<int>* lengths_of(int rank) const;
   const JobCosts& costs(int rank);
-  plan::PassTimes pass_times();
+  plan::PassTimes pass_times(int first_stage);
+  void make_pipelines();
   void make_stages();
   void choose_replicas();
   void list_ranks();
@@ -92,7 +97,7 @@ class JobBuilder {
   }
   std::string lane_key(int lane);
   const std::string& signature(const Communicator& group);
-  double optimized_parameters(const std::vector<std::vector<Unit>>& units) const;
+  double optimized_parameters(int stage, const std::vector<std::vector<Unit>>& units) const;
   LanePrograms programs_of(int lane, LaneJitter* jitter);
   bool has_draws(const Lane& lane) const { return job_.jitter.is_on() && lane.size == 1; }
   void count_merged(int lane, const LanePrograms& programs);
@@ -106,9 +111,15 @@ class JobBuilder {
                                 std::int64_t reserve) const;
   bool sends(const Lane& lane, const plan::Pass& pass, bool to_next) const;
   Path path_to(const Lane& lane, bool next, bool is_reversed) const;
-  TransferCost boundary_cost(const Path& path, int sender, const Communicator* tensor);
+  struct Boundary {
+    Bytes sent;      // by each pair of ranks
+    Bytes gathered;  // by the receiving tensor group; 0: nothing
+  };
+  Boundary boundary(int sender, int receiver);
+  TransferCost boundary_cost(const Path& path, int sender, int receiver);
   Picoseconds receive_cost(int lane, bool from_next);
-  int rank_beside(int rank, bool next) const;
+  std::vector<int> ranks_at(int rank, int place) const;
+  std::vector<int> ranks_beside(int rank, bool next) const;
   void make_send(int lane, bool to_next);
   void make_data();
   std::vector<int> sharers_of(Sharers sharers, int rank) const;
@@ -116,7 +127,11 @@ class JobBuilder {
   void make_data_stream(Sharers sharers, const std::vector<int>& ranks, int stage);
   void make_copies();
   void make_copy_stream(const std::vector<int>& ranks, int stage);
+  void make_split_plan();
+  void make_split_streams();
+  void make_split_stream(const SplitPlan::Part& part, int share);
   void make_embedding();
+  void make_embedding_stream(int rank, int other);
   void make_offload();
   StreamId make_host_stream(const Lane& lane, const char* name, topology::HostRoute what,
                             std::vector<SystemBuilder::SlotSpec> slots);
@@ -141,6 +156,23 @@ class JobBuilder {
     return {ranks.begin(), ranks.end()};
   }
   const std::vector<std::vector<Unit>>& units(int stage, int rank);
+  // Of a stage in JobSystem::stages.
+  const Stage& stage_at(int stage) const { return result_.stages[static_cast<std::size_t>(stage)]; }
+  const Pipeline& pipeline_at(int stage) const {
+    return result_.pipelines[static_cast<std::size_t>(stage_at(stage).pipeline)];
+  }
+  const plan::Schedule& schedule_at(int stage) const { return pipeline_at(stage).schedule; }
+  const Job& job_at(int stage) const {
+    return own_jobs_.empty() ? job_ : own_jobs_[static_cast<std::size_t>(stage)];
+  }
+  const std::vector<plan::Pass>& passes_at(int stage) const {
+    return schedule_at(stage).passes[static_cast<std::size_t>(stage_at(stage).place)];
+  }
+  int stage_of(int rank) const;
+  // What all pipelines have in common: rounds, flushes, arrangement.
+  const plan::Schedule& schedule() const { return result_.pipelines.front().schedule; }
+  bool are_unlike() const { return !job_.plan.replicas.empty(); }
+  bool holds_embedding(int stage) const;
   void record(StreamId stream, int lane, std::string name);
   bool has_embedding_reduction() const;
 
@@ -150,11 +182,16 @@ class JobBuilder {
   plan::RankGrid grid_;
   SystemBuilder builder_;
   JobSystem result_;
-  plan::Schedule schedule_;
+  std::vector<int> kinds_;        // [replica] of unlike ones, its pipeline
+  std::vector<int> first_stage_;  // [pipeline]
+  std::vector<Job> own_jobs_;     // [stage] as Stage::plan says, where replicas are unlike
   std::optional<plan::PackedBatch> packed_;  // where micro-batches differ by the lengths in them
   std::vector<StageDataPlan> data_plans_;    // [stage]
+  SplitPlan split_;                          // of unlike replicas
   std::vector<int> shared_collectives_;      // [stage]
-  std::vector<int> layers_;                  // [part of the dnn]
+  std::vector<std::vector<int>> layers_;     // [pipeline][part of the dnn]
+  // By type of device, rank in the expert group where the routing is not even, and tensor degree.
+  std::map<std::tuple<std::string, int, int>, JobCosts> costs_;
   // By stage, type of device and expert rank.
   std::map<std::tuple<int, std::string, int>, std::vector<std::vector<Unit>>> units_;
   ReplicaPlan plan_;

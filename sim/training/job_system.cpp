@@ -15,7 +15,7 @@ namespace sim::training {
 
 Milestones JobBuilder::milestones_of(int stage) const {
   const auto index = static_cast<std::size_t>(stage);
-  return {schedule_, data_plans_[index].events(), shared_collectives_[index]};
+  return {schedule_at(stage), data_plans_[index].events(), shared_collectives_[index]};
 }
 
 bool JobBuilder::is_recorded(const Lane& lane) const {
@@ -23,12 +23,30 @@ bool JobBuilder::is_recorded(const Lane& lane) const {
                      [&](const RecordedStream& r) { return r.stream == lane.compute; });
 }
 
-// The rank at this one's place on a neighbouring stage, round the pipeline.
-int JobBuilder::rank_beside(int rank, bool next) const {
+// The ranks on another stage of its pipeline that hold a part of the share that this one does.
+std::vector<int> JobBuilder::ranks_at(int rank, int place) const {
   plan::Coordinates c = grid_.coordinates(rank);
-  const int stages = job_.plan.stages;
-  c.pipeline = (c.pipeline + (next ? 1 : stages - 1)) % stages;
-  return grid_.rank(c);
+  const int stage = stage_of(rank);
+  const int own = stage_at(stage).plan.tensor;
+  const int other = stage_at(stage - stage_at(stage).place + place).plan.tensor;
+  c.pipeline = place;
+  if (other <= own) {
+    c.tensor /= own / other;
+    return {grid_.rank(c)};
+  }
+  std::vector<int> result;
+  const int shares = other / own, first = c.tensor * shares;
+  for (int i = 0; i < shares; ++i) {
+    c.tensor = first + i;
+    result.push_back(grid_.rank(c));
+  }
+  return result;
+}
+
+// Those on a neighbouring stage, round the pipeline.
+std::vector<int> JobBuilder::ranks_beside(int rank, bool next) const {
+  const int stage = stage_of(rank), stages = schedule_at(stage).stages;
+  return ranks_at(rank, (stage_at(stage).place + (next ? 1 : stages - 1)) % stages);
 }
 
 // stream_of(lane), where there is one, of the lanes at this one's place on a neighbouring stage.
@@ -36,12 +54,16 @@ template <class StreamOf>
 std::vector<SystemBuilder::MemberSpec> JobBuilder::streams_beside(const Lane& lane, bool next,
                                                                   StreamOf stream_of) const {
   std::vector<SystemBuilder::MemberSpec> result;
-  for (const int rank : lane.ranks) {
-    const StreamId stream = stream_of(static_cast<std::size_t>(lane_at(rank_beside(rank, next))));
+  const auto add = [&](StreamId stream) {
     const bool is_known =
         std::any_of(result.begin(), result.end(),
                     [&](const SystemBuilder::MemberSpec& m) { return m.stream == stream; });
     if (stream >= 0 && !is_known) result.push_back({stream});
+  };
+  for (const int rank : lane.ranks) {
+    for (const int other : ranks_beside(rank, next)) {
+      add(stream_of(static_cast<std::size_t>(lane_at(other))));
+    }
   }
   return result;
 }
@@ -57,7 +79,7 @@ void JobBuilder::connect() {
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     const Lane& lane = result_.lanes[i];
     std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count);
-    if (job_.plan.stages > 1) {
+    if (schedule_at(lane.stage).stages > 1) {
       const auto compute = [&](std::size_t other) { return result_.lanes[other].compute; };
       slots[slot_from_previous] = {
           streams_beside(lane, false, [&](std::size_t other) { return send_next_[other]; }),
@@ -106,12 +128,12 @@ void JobBuilder::connect() {
 void JobBuilder::make_finish_lines() {
   if (!plan_.is_sample) return;
   result_.replicas = plan_.replicas.count();
-  const auto stages = static_cast<std::size_t>(job_.plan.stages);
+  const std::size_t stages = result_.stages.size();
   const std::int32_t program = builder_.program("passes end", [&] {
     ProgramWriter writer;
     ProgramWriter::StepSpec step{.label = "passes end", .category = Category::other};
-    for (int stage = 0; stage < job_.plan.stages; ++stage) {
-      step.waits.push_back({stage, milestones_of(stage).passes_done(schedule_.rounds - 1)});
+    for (int stage = 0; stage < static_cast<int>(stages); ++stage) {
+      step.waits.push_back({stage, milestones_of(stage).passes_done(schedule().rounds - 1)});
     }
     writer.add(step);
     return writer.take();
@@ -140,16 +162,16 @@ void JobBuilder::make_finish_lines() {
 // Without a flush nothing ends a round for all: a stream of its own sees when the last stage's
 // update has ended.
 void JobBuilder::make_round_ends() {
-  if (schedule_.flushes) return;
-  const auto stages = static_cast<std::size_t>(job_.plan.stages);
+  if (schedule().flushes) return;
+  const std::size_t stages = result_.stages.size();
   std::vector<SystemBuilder::SlotSpec> slots(stages, {{}, Category::other, Category::other});
   for (const Lane& lane : result_.lanes) {
     slots[static_cast<std::size_t>(lane.stage)].members.push_back({lane.compute});
   }
-  for (int round = 0; round < schedule_.rounds - schedule_.trailing_rounds(); ++round) {
+  for (int round = 0; round < schedule().rounds - schedule().trailing_rounds(); ++round) {
     ProgramWriter writer;
     ProgramWriter::StepSpec step{.label = "round ends", .category = Category::other};
-    for (int stage = 0; stage < job_.plan.stages; ++stage) {
+    for (int stage = 0; stage < static_cast<int>(stages); ++stage) {
       step.waits.push_back({stage, milestones_of(stage).optimizer_done(round)});
     }
     writer.add(step);
@@ -171,8 +193,9 @@ JobSystem JobBuilder::build() {
   make_stages();
   choose_replicas();
   result_.is_uneven = plan_.uneven.has_value();
-  const std::int64_t ranks =
-      static_cast<std::int64_t>(plan_.replicas.kept_count()) * (grid_.ranks() / job_.plan.data);
+  const std::int64_t ranks = are_unlike() ? grid_.ranks()
+                                          : static_cast<std::int64_t>(plan_.replicas.kept_count()) *
+                                                (grid_.ranks() / job_.plan.data);
   if (ranks > job_.ranks_max) {
     result_.too_large = TooLarge{ranks, job_.ranks_max};
     return std::move(result_);
@@ -187,7 +210,7 @@ JobSystem JobBuilder::build() {
   connect();
   make_finish_lines();
   make_round_ends();
-  result_.system = builder_.take(schedule_.flushes ? job_.iterations : 1);
+  result_.system = builder_.take(schedule().flushes ? job_.iterations : 1);
   result_.amounts = SystemBuilder::amounts(result_.system);
   for (std::size_t r = 0; r < merged_amounts_.size(); ++r) {
     result_.amounts[r] += merged_amounts_[r];

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,13 +16,24 @@ namespace sim::training {
 
 // What runs in lockstep as one: the ranks of a tensor group, or one rank.
 struct Lane {
-  int stage = 0;
+  int stage = 0;           // in JobSystem::stages
   std::int64_t size = 1;   // lanes that it stands for
   std::vector<int> ranks;  // ascending
   bool is_merged = false;
   std::int32_t compute = -1;            // stream
   double flops = 0;                     // of its ranks, in one iteration
   std::array<Picoseconds, 4> family{};  // [CostedOperator::Family] work of one rank
+};
+
+// The pipeline of replicas that are cut alike.
+struct Pipeline {
+  int first_replica = 0, replicas = 1;
+  plan::Schedule schedule;
+};
+struct Stage {
+  int pipeline = 0;  // in JobSystem::pipelines
+  int place = 0;     // in the pipeline
+  plan::Plan plan;   // as if all stages of all replicas were cut like this one
 };
 
 // A stream of a representative rank, for the trace.
@@ -48,8 +58,8 @@ struct JobSystem {
   std::vector<std::int64_t> alike;         // [resource] how many it stands for
   std::vector<std::int64_t> most_through;  // [resource] SystemBuilder::most_through()
   std::vector<Int128> amounts;             // [resource] through it in one iteration, in 10^-6 bytes
-  // By type of device and, where the routing is not even, rank in the expert group.
-  std::map<std::pair<std::string, int>, JobCosts> costs;
+  std::vector<Pipeline> pipelines;         // one, unless replicas are unlike
+  std::vector<Stage> stages;               // of the first pipeline, then of the next
   std::vector<std::string> extrapolated;
   // Of each replica, where those with draws stand for all; empty: every replica has its own.
   std::vector<FinishLine> finish_lines;
@@ -57,7 +67,6 @@ struct JobSystem {
   // Without a flush one iteration of the system holds so many of the job, each with a stream that
   // ends with it.
   int rounds = 1;
-  plan::Schedule schedule;
   Pipelining pipelining;
   std::vector<std::int32_t> round_ends;
   // It is that of the whole job only if no link between switches can bind, but disturbed ones.

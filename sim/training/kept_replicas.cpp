@@ -64,7 +64,11 @@ void JobBuilder::choose_replicas() {
   // and shares of copies over ranks of their own: no ring of replicas alone. Nor can replicas be
   // exchanged that have other lengths.
   const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
-  const bool is_other = schedule_.arrangement == plan::Arrangement::both_ways ||
+  if (are_unlike()) {
+    plan_.replicas = fold::Replicas::all(job_.plan.data);
+    return;
+  }
+  const bool is_other = schedule().arrangement == plan::Arrangement::both_ways ||
                         job_.plan.context > 1 || job_.plan.copies() > 1 || (dnn && dnn->is_moe()) ||
                         (packed_ && !packed_->are_replicas_alike());
   plan_ = replica_plan(job_, grid_, may_be_uneven_);
@@ -76,6 +80,10 @@ void JobBuilder::choose_replicas() {
 
 // Ranks whose replica is kept, without looking at the others.
 void JobBuilder::list_ranks() {
+  if (are_unlike()) {
+    ranks_ = grid_.held();
+    return;
+  }
   const plan::Plan& p = job_.plan;
   for (int pipeline = 0; pipeline < p.stages; ++pipeline) {
     for (int context = 0; context < p.context; ++context) {
@@ -116,7 +124,7 @@ SystemBuilder::BearersOf JobBuilder::bearers_of_ring() const {
 std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
   const bool is_link = origin.kind == ResourceOrigin::Kind::link;
   const DeviceIndex first = is_link ? cluster_.first_device(origin.index) : origin.index;
-  if (plan_.replicas.are_all_kept() || first >= grid_.ranks()) return 1;
+  if (plan_.replicas.are_all_kept() || !grid_.holds(static_cast<int>(first))) return 1;
   const auto tier = is_link ? static_cast<std::size_t>(cluster_.tier(origin.index)) : 0;
   if (plan_.uneven && tier > 0) {
     const Parts& parts = plan_.uneven->parts(tier);
@@ -124,7 +132,7 @@ std::int64_t JobBuilder::alike(const ResourceOrigin& origin) const {
   }
   // A host's link is simulated with the replica that alone has it, or with all that share it.
   const DeviceIndex owner = is_link ? cluster_.device_of(origin.index).value_or(first) : first;
-  if (owner >= grid_.ranks()) return 1;
+  if (!grid_.holds(static_cast<int>(owner))) return 1;
   return plan_.alike(tier, grid_.coordinates(owner).data);
 }
 

@@ -24,9 +24,10 @@ const std::vector<int>* JobBuilder::lengths_of(int rank) const {
 
 const JobCosts& JobBuilder::costs(int rank) {
   const std::string type(cluster_.device(rank).device_type);
-  const auto [entry, is_new] = result_.costs.try_emplace({type, expert_rank(rank)});
+  const Job& job = job_at(stage_of(rank));
+  const auto [entry, is_new] = costs_.try_emplace({type, expert_rank(rank), job.plan.tensor});
   if (!is_new) return entry->second;
-  entry->second = job_costs(job_, profile(rank), expert_rank(rank));
+  entry->second = job_costs(job, profile(rank), expert_rank(rank));
   for (const std::string& name : entry->second.extrapolated) {
     std::string text = fmt::format("{}: {}", type, name);
     auto& all = result_.extrapolated;
@@ -46,8 +47,21 @@ double JobBuilder::collective_share(int rank) const {
 bool JobBuilder::has_embedding_reduction() const {
   const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
   const bool has_copy = dnn && (dnn->tied_embedding || dnn->prediction_modules > 0);
-  return has_copy && schedule_.arrangement != plan::Arrangement::both_ways &&
-         schedule_.stage_of(0, 0) != schedule_.stage_of(schedule_.parts() - 1, 0);
+  if (!has_copy || schedule().arrangement == plan::Arrangement::both_ways) return false;
+  return std::any_of(result_.pipelines.begin(), result_.pipelines.end(), [](const Pipeline& p) {
+    return p.schedule.stage_of(0, 0) != p.schedule.stage_of(p.schedule.parts() - 1, 0);
+  });
+}
+
+// The first and the last stage of a pipeline.
+bool JobBuilder::holds_embedding(int stage) const {
+  const int place = stage_at(stage).place, stages = schedule_at(stage).stages;
+  return stages > 1 && (place == 0 || place == stages - 1);
+}
+
+int JobBuilder::stage_of(int rank) const {
+  const plan::Coordinates c = grid_.coordinates(rank);
+  return first_stage_[plan::kind_of(kinds_, c.data)] + c.pipeline;
 }
 
 const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
@@ -56,18 +70,20 @@ const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
   const auto found = units_.find(key);
   if (found != units_.end()) return found->second;
   const JobCosts& c = costs(rank);
+  const plan::Schedule& schedule = schedule_at(stage);
+  const auto& layers = layers_[static_cast<std::size_t>(stage_at(stage).pipeline)];
   std::vector<std::vector<Unit>> result;
   int number = 0;
-  for (int v = 0; v < schedule_.virtual_stages; ++v) {
-    const auto part = static_cast<std::size_t>(schedule_.part(stage, v));
+  for (int v = 0; v < schedule.virtual_stages; ++v) {
+    const auto part = static_cast<std::size_t>(schedule.part(stage_at(stage).place, v));
     auto layer = static_cast<std::size_t>(
-        std::accumulate(layers_.begin(), layers_.begin() + static_cast<std::ptrdiff_t>(part), 0));
+        std::accumulate(layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(part), 0));
     std::vector<Unit> list;
     if (part == 0) list.push_back({&c.embedding, "embedding"});
-    for (int l = 0; l < layers_[part]; ++l) {
+    for (int l = 0; l < layers[part]; ++l) {
       list.push_back({&c.layer_kinds[c.kind_of_layer[layer++]], fmt::format("layer {}", number++)});
     }
-    if (part + 1 == static_cast<std::size_t>(schedule_.parts())) {
+    if (part + 1 == static_cast<std::size_t>(schedule.parts())) {
       for (int m = 0; m < c.prediction_modules; ++m) list.push_back({&c.prediction, "prediction"});
       list.push_back({&c.head, "head"});
     }
@@ -77,11 +93,12 @@ const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
 }
 
 // What a schedule that is planned by durations is planned by: those of a stage of average length.
-plan::PassTimes JobBuilder::pass_times() {
+plan::PassTimes JobBuilder::pass_times(int first_stage) {
   const bool is_planned = job_.plan.schedule == plan::ScheduleKind::zb_1p ||
                           job_.plan.schedule == plan::ScheduleKind::zb_2p;
   if (!is_planned) return {};
-  const JobCosts& c = costs(0);
+  const plan::Coordinates first{0, 0, pipeline_at(first_stage).first_replica, 0};
+  const JobCosts& c = costs(grid_.rank(first));
   // Of all layers, over the stages.
   const auto of_stage = [&](std::vector<CostedOperator> UnitCosts::*pass) {
     double total = 0;
@@ -90,32 +107,56 @@ plan::PassTimes JobBuilder::pass_times() {
         total += static_cast<double>(o.work);
       }
     }
-    return total / job_.plan.stages;
+    return total / job_at(first_stage).plan.stages;
   };
   return {of_stage(&UnitCosts::forward), of_stage(&UnitCosts::backward_input),
           of_stage(&UnitCosts::backward_weight), 0};
 }
 
+// Where every stage of every kind of replica is, and when it does what.
+void JobBuilder::make_pipelines() {
+  kinds_ = plan::kinds_of_replicas(job_.plan);
+  for (const int first : plan::first_of_kinds(job_.plan)) {
+    const auto index = static_cast<int>(result_.pipelines.size());
+    Pipeline& pipeline = result_.pipelines.emplace_back();
+    pipeline.first_replica = first;
+    pipeline.replicas = are_unlike()
+                            ? static_cast<int>(std::count(kinds_.begin(), kinds_.end(), index))
+                            : job_.plan.data;
+    first_stage_.push_back(static_cast<int>(result_.stages.size()));
+    for (int place = 0; place < plan::stages_of(job_.plan, first); ++place) {
+      result_.stages.push_back({index, place, plan::plan_of_stage(job_.plan, first, place)});
+      if (are_unlike()) own_jobs_.emplace_back(job_).plan = result_.stages.back().plan;
+    }
+  }
+  for (std::size_t p = 0; p < result_.pipelines.size(); ++p) {
+    const Job& job = job_at(first_stage_[p]);
+    layers_.push_back(layers_of_parts(job));
+    result_.pipelines[p].schedule =
+        plan::schedule(job.plan, rounds(job_), pass_times(first_stage_[p]));
+  }
+  result_.rounds = schedule().rounds;
+  result_.pipelining = {schedule().flushes, schedule().staleness, schedule().weight_versions};
+}
+
 void JobBuilder::make_stages() {
-  layers_ = layers_of_parts(job_);
   if (job_.plan.packing) packed_ = plan::packed_batch(job_.plan);
   if (packed_ && packed_->sums.size() < 2) packed_.reset();
-  schedule_ = plan::schedule(job_.plan, rounds(job_), pass_times());
-  result_.rounds = schedule_.rounds;
-  result_.schedule = schedule_;
-  result_.pipelining = {schedule_.flushes, schedule_.staleness, schedule_.weight_versions};
-  for (int stage = 0; stage < job_.plan.stages; ++stage) {
-    const int rank = grid_.rank({0, 0, 0, stage});
-    const auto& list = units(stage, rank);
+  make_pipelines();
+  for (int stage = 0; stage < static_cast<int>(result_.stages.size()); ++stage) {
+    const int place = stage_at(stage).place;
+    const auto& list = units(stage, grid_.rank({0, 0, pipeline_at(stage).first_replica, place}));
+    shared_collectives_.push_back(shared_collectives(schedule_at(stage), place, list));
+    if (are_unlike()) continue;
     StageDataPlan& data = data_plans_.emplace_back();
     for (const Sharers sharers : {Sharers::data, Sharers::expert_data}) {
       data.by_sharers[static_cast<std::size_t>(sharers)] =
-          data_plan(job_.plan, job_.stack, schedule_, stage, list, sharers);
+          data_plan(job_.plan, job_.stack, schedule(), place, list, sharers);
     }
     data.copies = copy_plan(job_.plan, data.of(Sharers::data));
-    data.offload = offload_plan(job_, schedule_, stage, list, data);
-    shared_collectives_.push_back(shared_collectives(schedule_, stage, list));
+    data.offload = offload_plan(job_, schedule(), place, list, data);
   }
+  if (are_unlike()) make_split_plan();
 }
 
 // A device whose capacities only change at the start has them throughout.
@@ -187,7 +228,7 @@ void JobBuilder::make_lanes() {
   for (const int first : ranks_) {
     if (grid_.coordinates(first).tensor != 0) continue;
     const std::vector<int> group = grid_.group(plan::Dimension::tensor, first);
-    const int stage = grid_.coordinates(group.front()).pipeline;
+    const int stage = stage_of(group.front());
     std::shared_ptr<const Communicator> tensor;
     if (group.size() > 1) {
       tensor =
@@ -242,7 +283,9 @@ const std::string& JobBuilder::signature(const Communicator& group) {
 }
 
 // Parameters that one rank of a stage updates.
-double JobBuilder::optimized_parameters(const std::vector<std::vector<Unit>>& units) const {
+double JobBuilder::optimized_parameters(int stage,
+                                        const std::vector<std::vector<Unit>>& units) const {
+  const plan::Plan& plan = stage_at(stage).plan;
   const double per_parameter = job_.stack.gradient_fp32 ? 4 : shard_of(job_).bytes_per_element;
   double shared = 0, experts = 0;
   for (const auto& list : units) {
@@ -251,31 +294,30 @@ double JobBuilder::optimized_parameters(const std::vector<std::vector<Unit>>& un
       experts += unit.costs->held_by(Sharers::expert_data).gradients / per_parameter;
     }
   }
-  if (job_.plan.sharding == plan::Sharding::none) return shared + experts;
-  return shared / job_.plan.shard_ranks() + experts / job_.plan.expert_sharers();
+  if (plan.sharding == plan::Sharding::none) return shared + experts;
+  return shared / plan.shard_ranks() + experts / plan.expert_sharers();
 }
 
 LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const int rank = lane.ranks.front();
   LaneInput input;
-  input.schedule = &schedule_;
+  input.schedule = &schedule_at(lane.stage);
   input.stack = &job_.stack;
-  input.stage = lane.stage;
+  input.stage = stage_at(lane.stage).place;
   input.units = &units(lane.stage, rank);
   input.data = &data_plans_[static_cast<std::size_t>(lane.stage)];
   input.shared_collectives = shared_collectives_[static_cast<std::size_t>(lane.stage)];
   input.tensor = tensor_[static_cast<std::size_t>(index)].get();
   const double on_device = 1 - job_.plan.offload.optimizer;
-  input.optimizer =
-      optimizer_cost(job_, profile(rank), on_device * optimized_parameters(*input.units));
+  input.optimizer = optimizer_cost(job_, profile(rank),
+                                   on_device * optimized_parameters(lane.stage, *input.units));
   const bool is_alone = input.tensor && lane.ranks.size() == 1;
   const auto capacity = constant_capacity(lane.ranks, input.tensor);
   if (capacity) input.capacity = *capacity;
   input.always_operators = job_.fidelity == Fidelity::operators || is_alone || !capacity;
   input.has_slow_launches = has_slow_launches(lane);
-  input.has_embedding_reduction =
-      has_embedding_reduction() && (lane.stage == 0 || lane.stage == job_.plan.stages - 1);
+  input.has_embedding_reduction = has_embedding_reduction() && holds_embedding(lane.stage);
   input.receive_from_previous = receive_cost(index, false);
   input.receive_from_next = receive_cost(index, true);
   input.multiprocessors_of_collective = collective_share(rank);
@@ -330,9 +372,9 @@ void JobBuilder::make_compute() {
     if (made == made_.end()) made = made_.emplace(key, programs_of(index, nullptr)).first;
     made_of_lane_.push_back(&*made);
     LanePrograms& programs = made->second;
-    lane.flops = programs.flops * static_cast<double>(lane.ranks.size()) / schedule_.rounds;
+    lane.flops = programs.flops * static_cast<double>(lane.ranks.size()) / schedule().rounds;
     lane.family = programs.family;
-    for (Picoseconds& work : lane.family) work /= schedule_.rounds;
+    for (Picoseconds& work : lane.family) work /= schedule().rounds;
     count_merged(index, programs);
     lane.compute = builder_.add_stream(lane_label(lane, "compute"),
                                        compute_program(index, key, programs), lane.ranks.front());

@@ -60,7 +60,9 @@ void fill_memory_over_time(const Job& job, const JobSystem& system, const networ
   for (const RecordedStream& recorded : system.recorded) {
     if (recorded.pass_ends.empty()) continue;
     const int stage = system.lanes[static_cast<std::size_t>(recorded.lane)].stage;
-    const auto held = plan::held_activations(job.plan, *dnn, job.stack, system.schedule, stage);
+    const Stage& what = system.stages[static_cast<std::size_t>(stage)];
+    const auto& schedule = system.pipelines[static_cast<std::size_t>(what.pipeline)].schedule;
+    const auto held = plan::held_activations(what.plan, *dnn, job.stack, schedule, what.place);
     add_stage(held, recorded.pass_ends, steps.at(recorded.stream), start,
               result.memory[static_cast<std::size_t>(stage)]);
   }

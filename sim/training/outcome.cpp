@@ -123,7 +123,9 @@ void fill_tracks(const JobSystem& system, const std::vector<std::int32_t>& class
     if (!system.lanes.empty()) {
       const Lane& lane = system.lanes[static_cast<std::size_t>(recorded.lane)];
       track.rank = lane.ranks.front();
-      track.stage = lane.stage;
+      const Stage& stage = system.stages[static_cast<std::size_t>(lane.stage)];
+      track.stage = stage.place;
+      track.replica = system.pipelines[static_cast<std::size_t>(stage.pipeline)].first_replica;
       track.ranks_alike = ranks.at(class_of_lane(lane));
     }
     track.stream = recorded.name;

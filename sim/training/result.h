@@ -43,8 +43,8 @@ struct Span {
   std::int64_t start_ps = 0, end_ps = 0;  // since the start of the iteration
 };
 struct Track {
-  int rank = 0;  // lowest rank of those that behave alike
-  int stage = 0;
+  int rank = 0;                // lowest rank of those that behave alike
+  int stage = 0, replica = 0;  // the first of the replicas that are cut alike
   std::int64_t ranks_alike = 1;
   std::string stream;  // "compute", "tensor", "data", "send forward", ...
   std::vector<Span> spans;
@@ -64,6 +64,7 @@ struct LinkClass {
 
 struct StageMemory {
   int stage = 0, lowest_rank = 0, ranks = 0;
+  int replica = 0;  // the first of those that are cut alike
   std::string device_type;
   double capacity_bytes = 0;
   plan::MemoryBreakdown memory;

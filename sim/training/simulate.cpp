@@ -159,7 +159,7 @@ std::vector<Variation> variations(const Job& job) {
 std::vector<std::string> advice(const Job& job, const Result& result) {
   constexpr std::int64_t tasks_max = 60'000, ranks_max = 4096;
   const auto* dnn = std::get_if<dnn::Transformer>(&job.dnn);
-  if (!dnn || result.fold.task_classes > tasks_max) return {};
+  if (!dnn || result.fold.task_classes > tasks_max || !job.plan.replicas.empty()) return {};
   std::vector<std::pair<Picoseconds, std::string>> found;
   for (Variation& v : variations(job)) {
     v.job.ranks_max = std::min(job.ranks_max, ranks_max);

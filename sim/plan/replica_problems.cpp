@@ -1,0 +1,179 @@
+// What makes unlike replicas impossible: each by itself, and all together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "sim/plan/problems.h"
+#include "sim/plan/schedule.h"
+
+namespace sim::plan {
+namespace {
+
+class ReplicaChecker {
+ public:
+  ReplicaChecker(const Plan& plan, const dnn::Transformer& dnn, int devices)
+      : plan_(plan), dnn_(dnn), devices_(devices) {}
+
+  std::vector<Problem> run() {
+    kinds_of_parallelism();
+    for (const Replica& replica : plan_.replicas) shape(replica);
+    if (!result_.empty()) return std::move(result_);
+    placed();
+    batch();
+    degrees();
+    for (const int first : first_of_kinds(plan_)) stages(first);
+    return std::move(result_);
+  }
+
+ private:
+  void add(Problem problem) {
+    const auto is_same = [&](const Problem& known) {
+      return known.field == problem.field && known.message == problem.message;
+    };
+    if (std::none_of(result_.begin(), result_.end(), is_same)) {
+      result_.push_back(std::move(problem));
+    }
+  }
+  static std::string field_of(const Replica& replica, const char* key) {
+    return fmt::format("plan.replicas.{}.{}", replica.entry, key);
+  }
+
+  void kinds_of_parallelism();
+  void shape(const Replica& replica);
+  void placed();
+  void batch();
+  void degrees();
+  void stages(int replica);
+
+  const Plan& plan_;
+  const dnn::Transformer& dnn_;
+  int devices_;
+  std::vector<Problem> result_;
+};
+
+// What is not modelled between replicas that are not alike.
+void ReplicaChecker::kinds_of_parallelism() {
+  const auto refuse = [&](bool is_there, const char* field, const std::string& what,
+                          const char* hint) {
+    if (!is_there) return;
+    add({field, "plan.replicas", what + " of replicas that are not alike",
+         "the shards of one replica are then no shards of another", hint});
+  };
+  refuse(plan_.context > 1, "plan.context", "context parallelism", "write context: 1");
+  refuse(plan_.expert * plan_.expert_tensor > 1, "plan.expert.degree", "expert parallelism",
+         "write degree: 1");
+  refuse(dnn_.is_moe(), "plan.replicas", "routed experts", "");
+  refuse(plan_.sharding >= Sharding::zero2, "plan.data.sharding", "sharded gradients",
+         "write sharding: zero-1 or none");
+  refuse(plan_.shard > 0, "plan.data.shard_degree", "several copies", "leave shard_degree out");
+  refuse(plan_.packing.has_value(), "training.packing", "packed documents", "");
+  refuse(plan_.offload.is_on(), "plan.offload", "offloading", "");
+  const ScheduleKind kind = plan_.schedule;
+  const bool is_known = kind == ScheduleKind::gpipe || kind == ScheduleKind::one_f_one_b ||
+                        kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_h2 ||
+                        kind == ScheduleKind::double_buffered ||
+                        kind == ScheduleKind::wave_synchronous;
+  refuse(!is_known || plan_.virtual_stages > 1, "plan.pipeline.schedule",
+         fmt::format("the schedule {}", traits(kind).name),
+         "write gpipe, 1f1b, zb-h1, zb-h2, 2bw or wave-synchronous");
+}
+
+void ReplicaChecker::shape(const Replica& replica) {
+  if (replica.tensor.size() != replica.layers.size()) {
+    add({field_of(replica, "tensor"), field_of(replica, "layers"),
+         fmt::format("{} tensor degrees for {} stages", replica.tensor.size(),
+                     replica.layers.size()),
+         "the layers are listed for each stage", "write one degree, or one for each stage"});
+  }
+  const std::int64_t sum =
+      std::accumulate(replica.layers.begin(), replica.layers.end(), std::int64_t{0});
+  if (sum != dnn_.layers) {
+    add({field_of(replica, "layers"), "dnn",
+         fmt::format("the layers of all stages are {}, but the dnn has {}", sum, dnn_.layers), "",
+         ""});
+  }
+}
+
+void ReplicaChecker::placed() {
+  std::set<int> seen;
+  for (const Replica& replica : plan_.replicas) {
+    const std::string field = field_of(replica, "devices");
+    if (static_cast<int>(replica.devices.size()) != replica.ranks()) {
+      add({field, "",
+           fmt::format("{} devices for the {} ranks of a replica", replica.devices.size(),
+                       replica.ranks()),
+           "its ranks are the sum of the tensor degrees of its stages", ""});
+      continue;
+    }
+    for (const int device : replica.devices) {
+      if (device < 0 || device >= devices_) {
+        add({field, "cluster",
+             fmt::format(
+                 "device {} of a replica, but the cluster has {} devices that are no spares",
+                 device, devices_),
+             "", ""});
+      } else if (!seen.insert(device).second) {
+        add({field, "", fmt::format("device {} runs two ranks", device), "", ""});
+      }
+    }
+  }
+}
+
+void ReplicaChecker::batch() {
+  std::int64_t micro_batches = 0;
+  for (const Replica& replica : plan_.replicas) micro_batches += replica.micro_batches;
+  if (micro_batches * plan_.micro_batch == plan_.global_batch) return;
+  add({"training.global_batch", "plan.replicas",
+       fmt::format("the micro-batches of all replicas are {} of {} sequences, {} in all, but the "
+                   "global batch has {}",
+                   micro_batches, plan_.micro_batch, micro_batches * plan_.micro_batch,
+                   plan_.global_batch),
+       "", fmt::format("write {}", micro_batches * plan_.micro_batch)});
+}
+
+// Shards of unlike degrees are made of whole shards of the largest one.
+void ReplicaChecker::degrees() {
+  int most = 1;
+  for (const Replica& replica : plan_.replicas) {
+    most = std::max(most, *std::max_element(replica.tensor.begin(), replica.tensor.end()));
+  }
+  for (const Replica& replica : plan_.replicas) {
+    for (const int degree : replica.tensor) {
+      if (most % degree == 0) continue;
+      add({field_of(replica, "tensor"), "",
+           fmt::format("tensor {} of a stage does not divide {}, the largest of all", degree, most),
+           "gradients are reduced in shards of the largest degree", ""});
+    }
+  }
+}
+
+// Each stage as if all were like it.
+void ReplicaChecker::stages(int replica) {
+  const Replica& one = plan_.replicas[static_cast<std::size_t>(replica)];
+  std::set<int> seen;
+  for (int stage = 0; stage < one.stages(); ++stage) {
+    if (!seen.insert(one.tensor[static_cast<std::size_t>(stage)]).second) continue;
+    const Plan alike = plan_of_stage(plan_, replica, stage);
+    for (Problem& problem : problems_of_alike(alike, dnn_, alike.ranks())) {
+      if (problem.field == "plan.tensor") problem.field = field_of(one, "tensor");
+      if (problem.field == "plan.pipeline.layers") problem.field = field_of(one, "layers");
+      if (problem.field == "training.global_batch") {
+        problem.field = field_of(one, "micro_batches");
+        problem.hint.clear();  // it counts sequences
+      }
+      add(std::move(problem));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices) {
+  if (plan.replicas.empty()) return problems_of_alike(plan, dnn, devices);
+  return ReplicaChecker(plan, dnn, devices).run();
+}
+
+}  // namespace sim::plan
