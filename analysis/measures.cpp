@@ -1,6 +1,8 @@
 // Rates, utilization, the fullest rank.
 #include "analysis/measures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>

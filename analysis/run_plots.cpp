@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/lines.h"
+#include "analysis/measures.h"
 #include "analysis/svg.h"
 
 namespace analysis {

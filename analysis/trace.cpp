@@ -10,6 +10,7 @@
 #include "analysis/file.h"
 #include "analysis/gzip.h"
 #include "analysis/lines.h"
+#include "analysis/measures.h"
 
 namespace analysis {
 

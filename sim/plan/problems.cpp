@@ -13,15 +13,13 @@
 namespace sim::plan {
 namespace {
 
-// Ranks and passes are numbered by int.
-constexpr std::int64_t count_max = 2'147'483'647;
+constexpr std::int64_t count_max = 2'147'483'647;  // ranks and passes are numbered by int
 
 // Never wraps; past the largest number it stays there.
 std::int64_t product(std::initializer_list<std::int64_t> factors) {
+  constexpr Int128 most = std::numeric_limits<std::int64_t>::max();
   Int128 result = 1;
-  for (const std::int64_t factor : factors) {
-    result = std::min<Int128>(result * factor, std::numeric_limits<std::int64_t>::max());
-  }
+  for (const std::int64_t f : factors) result = std::min(result * f, most);
   return static_cast<std::int64_t>(result);
 }
 

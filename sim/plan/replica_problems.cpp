@@ -12,6 +12,8 @@
 namespace sim::plan {
 namespace {
 
+constexpr const char* no_shards = "the shards of one replica are then no shards of another";
+
 class ReplicaChecker {
  public:
   ReplicaChecker(const Plan& plan, const dnn::Transformer& dnn, int devices)
@@ -57,10 +59,9 @@ class ReplicaChecker {
 // What is not modelled between replicas that are not alike.
 void ReplicaChecker::kinds_of_parallelism() {
   const auto refuse = [&](bool is_there, const char* field, const std::string& what,
-                          const char* hint) {
+                          const char* hint, const char* why = no_shards) {
     if (!is_there) return;
-    add({field, "plan.replicas", what + " of replicas that are not alike",
-         "the shards of one replica are then no shards of another", hint});
+    add({field, "plan.replicas", what + " of replicas that are not alike", why, hint});
   };
   refuse(plan_.context > 1, "plan.context", "context parallelism", "write context: 1");
   refuse(plan_.expert * plan_.expert_tensor > 1, "plan.expert.degree", "expert parallelism",
@@ -69,8 +70,9 @@ void ReplicaChecker::kinds_of_parallelism() {
   refuse(plan_.sharding >= Sharding::zero2, "plan.data.sharding", "sharded gradients",
          "write sharding: zero-1 or none");
   refuse(plan_.shard > 0, "plan.data.shard_degree", "several copies", "leave shard_degree out");
-  refuse(plan_.packing.has_value(), "training.packing", "packed documents", "");
-  refuse(plan_.offload.is_on(), "plan.offload", "offloading", "");
+  refuse(plan_.packing.has_value(), "training.packing", "packed documents", "",
+         "which replica gets which is not known");
+  refuse(plan_.offload.is_on(), "plan.offload", "offloading", "leave it out", "it is not modelled");
   const ScheduleKind kind = plan_.schedule;
   const bool is_known = kind == ScheduleKind::gpipe || kind == ScheduleKind::one_f_one_b ||
                         kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_h2 ||
@@ -78,7 +80,8 @@ void ReplicaChecker::kinds_of_parallelism() {
                         kind == ScheduleKind::wave_synchronous;
   refuse(!is_known || plan_.virtual_stages > 1, "plan.pipeline.schedule",
          fmt::format("the schedule {}", traits(kind).name),
-         "write gpipe, 1f1b, zb-h1, zb-h2, 2bw or wave-synchronous");
+         "write gpipe, 1f1b, zb-h1, zb-h2, pipedream-2bw or wave-synchronous",
+         "their parts are on one stage each, in model order");
 }
 
 void ReplicaChecker::shape(const Replica& replica) {

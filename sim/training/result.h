@@ -44,10 +44,11 @@ struct Span {
 };
 struct Track {
   int rank = 0;                // lowest rank of those that behave alike
-  int stage = 0, replica = 0;  // the first of the replicas that are cut alike
+  int stage = 0;
   std::int64_t ranks_alike = 1;
   std::string stream;  // "compute", "tensor", "data", "send forward", ...
   std::vector<Span> spans;
+  int replica = 0;  // the first of those that are cut alike
 };
 
 // Links that carry the same load.
@@ -64,7 +65,6 @@ struct LinkClass {
 
 struct StageMemory {
   int stage = 0, lowest_rank = 0, ranks = 0;
-  int replica = 0;  // the first of those that are cut alike
   std::string device_type;
   double capacity_bytes = 0;
   plan::MemoryBreakdown memory;
@@ -72,6 +72,7 @@ struct StageMemory {
   // then on, beside all else, which stays. Empty without a flush, and -1.
   std::vector<std::pair<std::int64_t, double>> activations = {};
   std::int64_t peak_at_ps = -1;
+  int replica = 0;  // the first of those that are cut alike
 };
 
 struct Fold {

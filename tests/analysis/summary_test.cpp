@@ -72,7 +72,7 @@ TEST_CASE("summary: a plan that does not fit says by how much and what would hel
   result.remedies = {{"plan.recompute: full", sim::Bytes(28.0 * 1024 * 1024 * 1024)}};
   const std::string text = summary(result);
   CHECK(text.find("THIS PLAN DOES NOT FIT") != std::string::npos);
-  CHECK(text.find("DOES NOT FIT: 10 GiB too much on rank 0; stages over capacity: 0\n") !=
+  CHECK(text.find("DOES NOT FIT: 10 GiB too much on rank 0; over capacity: stage 0\n") !=
         std::string::npos);
   CHECK(text.find("    plan.recompute: full                 peak 28 GiB\n") != std::string::npos);
 }
