@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 #include <utility>
 
 #include "sim/base/invariant.h"
 #include "sim/plan/schedule.h"
+#include "sim/plan/sizer.h"
 
 namespace sim::plan {
 namespace {
@@ -30,72 +31,7 @@ double most_load(const Plan& plan, const dnn::Transformer& dnn) {
   return most;
 }
 
-class Sizer {
- public:
-  Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
-        const Schedule& schedule, int stage);
-  MemoryBreakdown run() const;
-  std::vector<HeldActivations> held_activations() const;
-
- private:
-  // A layer, the embedding or the head: what is gathered and reduced as one.
-  struct Unit {
-    double parameters = 0;
-    double experts = 0;  // parameters of routed experts, which other ranks hold too
-  };
-  using Units = std::vector<Unit>;  // in model order
-  struct Layer {                    // of one kind
-    dnn::ShardParameters parameters;
-    dnn::ActivationBytes activations;
-    Bytes operands;  // of weight gradients
-  };
-
-  bool is_first(int virtual_stage) const { return schedule_.part(stage_, virtual_stage) == 0; }
-  bool is_last(int virtual_stage) const {
-    return schedule_.part(stage_, virtual_stage) == schedule_.parts() - 1;
-  }
-  Layer layer(const dnn::Transformer& dnn, const dnn::Shard& shard,
-              const dnn::LayerKind& kind) const;
-  // f(layer) of each, in model order; modules of multi-token prediction come last.
-  template <class F>
-  void each_layer(int virtual_stage, F f) const {
-    const auto part = static_cast<std::size_t>(schedule_.part(stage_, virtual_stage));
-    const int first = std::accumulate(layers_.begin(), layers_.begin() + static_cast<int>(part), 0);
-    for (int l = first; l < first + layers_[part]; ++l) {
-      f(kinds_[kind_of_[static_cast<std::size_t>(l)]]);
-    }
-  }
-  double transient() const;
-  Units units(int virtual_stage) const;
-  // What a pass of a virtual stage keeps, until its backward pass or its weight gradient.
-  double kept(int virtual_stage) const;
-  // Of that, what goes to the host, and the most that does of one layer.
-  double moved(int virtual_stage) const;
-  double largest_moved() const;
-  double kept_for_weights(int virtual_stage) const;
-  struct Activations {
-    double on_device = 0, on_host = 0;
-  };
-  Activations activations_peak() const;
-  double gathered(const Unit& unit) const;  // parameters that come from other ranks
-  double gathered_parameters() const;
-  double unreduced_gradients() const;
-  double temporaries() const;
-
-  const Plan& plan_;
-  const dnn::SoftwareStack& stack_;
-  int stage_;
-  const Schedule& schedule_;
-  int sharers_, expert_sharers_;  // ranks that share one copy of parameters
-  double gradient_bytes_;
-  std::vector<Layer> kinds_;
-  std::vector<std::size_t> kind_of_;  // [layer]
-  Layer prediction_;                  // a module's layer
-  int prediction_modules_;
-  double head_;  // parameters of the last stage beside its layers
-  Bytes head_operands_;
-  std::vector<int> layers_;
-};
+}  // namespace
 
 Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
              const Schedule& schedule, int stage)
@@ -103,7 +39,6 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
       stack_(stack),
       stage_(stage),
       schedule_(schedule),
-      sharers_(plan.shard_ranks()),
       expert_sharers_(plan.expert_sharers()),
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
       prediction_modules_(dnn.prediction_modules),
@@ -111,10 +46,10 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
   invariant(stage >= 0 && stage < plan.stages, "a stage is outside the pipeline");
   dnn::Shard shard = shard_of(plan, weight_bytes);
   shard.expert_load = most_load(plan, dnn);
-  dnn::LayerKinds kinds = dnn::layer_kinds(dnn);
-  kind_of_ = std::move(kinds.of_layer);
-  for (const dnn::LayerKind& kind : kinds.kinds) kinds_.push_back(layer(dnn, shard, kind));
-  prediction_ = layer(dnn, shard, dnn::prediction_kind(dnn));
+  for (const Holding& holding : holdings(plan)) {
+    holdings_.push_back({holding.sharding, plan.shard_ranks() * (plan.tensor / holding.tensor)});
+  }
+  make_layers(dnn, shard);
   if (schedule_.splits_backward) {
     head_operands_ = dnn::weight_gradient_operands(dnn::head_operators(dnn, shard, stack), shard);
   }
@@ -125,20 +60,41 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
     // The last stage holds a copy of the token embedding: as much as an untied head would.
     dnn::Transformer untied = dnn;
     untied.tied_embedding = false;
-    head_ = dnn::shard_parameters(untied, shard, stack, kinds.kinds.front()).head;
+    head_ = dnn::shard_parameters(untied, shard, stack, dnn::layer_kinds(dnn).kinds.front()).head;
   } else if (dnn.prediction_modules > 0 && is_apart) {
     head_ += kinds_.front().parameters.embedding;  // modules look up tokens as well
   }
 }
 
-Sizer::Layer Sizer::layer(const dnn::Transformer& dnn, const dnn::Shard& shard,
-                          const dnn::LayerKind& kind) const {
+void Sizer::make_layers(const dnn::Transformer& dnn, const dnn::Shard& shard) {
+  const LayerStrategy usual{plan_.tensor, plan_.sharding, plan_.recompute};
+  const dnn::LayerKinds kinds = dnn::layer_kinds(dnn);
+  std::map<std::pair<std::size_t, LayerStrategy>, std::size_t> known;
+  const auto add = [&](std::size_t kind, const LayerStrategy& strategy) {
+    const auto [entry, is_new] = known.try_emplace({kind, strategy}, kinds_.size());
+    if (is_new) kinds_.push_back(layer(dnn, shard, kinds.kinds[kind], strategy));
+    return entry->second;
+  };
+  for (std::size_t kind = 0; kind < kinds.kinds.size(); ++kind) add(kind, usual);
+  for (std::size_t l = 0; l < kinds.of_layer.size(); ++l) {
+    const bool is_usual = plan_.cuts.empty();
+    kind_of_.push_back(
+        add(kinds.of_layer[l], is_usual ? usual : strategy_of(plan_, static_cast<int>(l))));
+  }
+  prediction_ = layer(dnn, shard, dnn::prediction_kind(dnn), usual);
+}
+
+// Where fewer ranks share a layer, each has fewer of the sequences.
+Sizer::Layer Sizer::layer(const dnn::Transformer& dnn, dnn::Shard shard, const dnn::LayerKind& kind,
+                          const LayerStrategy& strategy) const {
   Layer result;
+  result.holding = holding_of(plan::holdings(plan_), strategy);
+  shard = shard_of(shard, strategy);
   result.parameters = dnn::shard_parameters(dnn, shard, stack_, kind);
-  result.activations = dnn::activation_bytes(dnn, shard, stack_, plan_.recompute, kind);
+  result.activations = dnn::activation_bytes(dnn, shard, stack_, strategy.recompute, kind);
   if (schedule_.splits_backward) {
     result.operands = dnn::weight_gradient_operands(
-        dnn::layer_operators(dnn, shard, stack_, plan_.recompute, kind), shard);
+        dnn::layer_operators(dnn, shard, stack_, strategy.recompute, kind), shard);
   }
   return result;
 }
@@ -147,7 +103,7 @@ Sizer::Units Sizer::units(int virtual_stage) const {
   Units result;
   if (is_first(virtual_stage)) result.push_back({kinds_.front().parameters.embedding});
   each_layer(virtual_stage, [&](const Layer& l) {
-    result.push_back({l.parameters.layer, l.parameters.experts});
+    result.push_back({l.parameters.layer, l.parameters.experts, l.holding});
   });
   if (!is_last(virtual_stage)) return result;
   const dnn::ShardParameters& module = prediction_.parameters;
@@ -250,8 +206,9 @@ Sizer::Activations Sizer::activations_peak() const {
   return most;
 }
 
-double Sizer::gathered(const Unit& unit) const {
-  return (sharers_ > 1 ? unit.parameters : 0) + (expert_sharers_ > 1 ? unit.experts : 0);
+double Sizer::gathered(const Unit& unit, Sharding by) const {
+  if (sharding(unit) != by) return 0;
+  return (sharers(unit) > 1 ? unit.parameters : 0) + (expert_sharers_ > 1 ? unit.experts : 0);
 }
 
 // The largest run of units that are whole at the same time: one runs, others are gathered ahead.
@@ -263,9 +220,10 @@ double Sizer::gathered_parameters() const {
     const Units all = units(v);
     double sum = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      sum += gathered(all[i]) - (i >= window ? gathered(all[i - window]) : 0);
+      const double own = gathered(all[i], Sharding::zero3);
+      sum += own - (i >= window ? gathered(all[i - window], Sharding::zero3) : 0);
       most = std::max(most, sum);
-      all_units += gathered(all[i]);
+      all_units += own;
     }
   }
   return plan_.reshard_after_forward ? most : all_units;
@@ -278,14 +236,13 @@ double Sizer::unreduced_gradients() const {
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
     double sum = 0;
     for (const Unit& unit : units(v)) {
-      sum += gathered(unit);
-      largest_unit = std::max(largest_unit, gathered(unit));
+      sum += gathered(unit, Sharding::zero2);
+      largest_unit = std::max(largest_unit, gathered(unit, Sharding::zero3));
     }
     largest_part = std::max(largest_part, sum);
   }
-  if (plan_.sharding == Sharding::zero3) return largest_unit;
   const double bucket = stack_.bucket.value() / gradient_bytes_;
-  return bucket > 0 ? std::min(bucket, largest_part) : largest_part;
+  return largest_unit + (bucket > 0 ? std::min(bucket, largest_part) : largest_part);
 }
 
 // Of the layers of this stage, the most; without any, as if there were one.
@@ -305,26 +262,26 @@ double Sizer::temporaries() const {
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
     if (is_last(v)) bytes = std::max(bytes, kinds_.front().activations.head_transient.value());
   }
-  if (sharers_ == 1 && expert_sharers_ == 1) return bytes;
-  if (plan_.sharding == Sharding::zero3) bytes += gathered_parameters() * weight_bytes;
-  if (plan_.sharding == Sharding::zero2 || plan_.sharding == Sharding::zero3) {
-    bytes += unreduced_gradients() * gradient_bytes_;
-  }
-  return bytes;
+  return bytes + gathered_parameters() * weight_bytes + unreduced_gradients() * gradient_bytes_;
 }
 
 MemoryBreakdown Sizer::run() const {
-  Unit all;
+  std::vector<Unit> all(holdings_.size());  // [holding]
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].holding = i;
   for (int v = 0; v < schedule_.virtual_stages; ++v) {
     for (const Unit& unit : units(v)) {
-      all.parameters += unit.parameters;
-      all.experts += unit.experts;
+      all[unit.holding].parameters += unit.parameters;
+      all[unit.holding].experts += unit.experts;
     }
   }
   const auto held = [&](double bytes, Sharding shared_from) {
-    const bool is_shared = plan_.sharding >= shared_from;
-    return whole(all.parameters * bytes / (is_shared ? sharers_ : 1) +
-                 all.experts * bytes / (is_shared ? expert_sharers_ : 1));
+    double sum = 0;
+    for (const Unit& one : all) {
+      const bool is_shared = sharding(one) >= shared_from;
+      sum += one.parameters * bytes / (is_shared ? sharers(one) : 1) +
+             one.experts * bytes / (is_shared ? expert_sharers_ : 1);
+    }
+    return whole(sum);
   };
   MemoryBreakdown m;
   m.weights = held(weight_bytes * schedule_.weight_versions, Sharding::zero3);
@@ -342,6 +299,8 @@ MemoryBreakdown Sizer::run() const {
   m.other = whole(temporary + stack_.reserve.value() + stack_.fragmentation * allocated);
   return m;
 }
+
+namespace {
 
 // Without a flush the next round begins before the first has ended.
 Schedule full_schedule(const Plan& plan) { return schedule(plan, flushes(plan) ? 1 : 2); }

@@ -38,6 +38,13 @@ dnn::Shard shard_of(const Plan& plan, double bytes_per_element) {
           .expert_tensor = plan.expert_tensor};
 }
 
+dnn::Shard shard_of(dnn::Shard shard, const LayerStrategy& strategy) {
+  shard.micro_batch /= shard.tensor / strategy.tensor;
+  shard.tensor = strategy.tensor;
+  shard.sequence_parallel = shard.sequence_parallel && strategy.tensor > 1;
+  return shard;
+}
+
 bool is_both_ways(const Plan& plan) {
   const bool is_table = plan.schedule == ScheduleKind::table;
   return plan.schedule == ScheduleKind::dual_pipe ||

@@ -9,6 +9,7 @@
 
 #include "sim/dnn/operators.h"
 #include "sim/dnn/stack.h"
+#include "sim/plan/layer_cut.h"
 #include "sim/plan/offload.h"
 #include "sim/plan/packing.h"
 #include "sim/plan/pass.h"
@@ -37,8 +38,6 @@ enum class ScheduleKind {
   wave_synchronous,  // HetPipe
   table,
 };
-enum class Sharding { none, zero1, zero2, zero3 };
-
 struct Plan {
   int tensor = 1;
   bool sequence_parallel = true;
@@ -59,6 +58,7 @@ struct Plan {
   // Where they are not alike; then `tensor` and `stages` are the most that one has, and `data` is
   // their number. Empty: all are cut as the rest says.
   std::vector<Replica> replicas;
+  std::vector<LayerCut> cuts;  // of some layers; all else is for the others
   Sharding sharding = Sharding::none;
   int shard = 0;  // ranks that share one copy of what is sharded; 0: all that could
   bool reshard_after_forward = true;  // ZeRO-3: parameters are gathered again for the backward pass
@@ -93,6 +93,9 @@ std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int
 
 // One rank's share of a micro-batch. `bytes_per_element`: of activations.
 dnn::Shard shard_of(const Plan& plan, double bytes_per_element);
+
+// The same for a layer that is cut so.
+dnn::Shard shard_of(dnn::Shard shard, const LayerStrategy& strategy);
 
 // Whether the pipeline holds two copies of the dnn, one from each end.
 bool is_both_ways(const Plan& plan);

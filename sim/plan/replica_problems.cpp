@@ -175,8 +175,10 @@ void ReplicaChecker::stages(int replica) {
 }  // namespace
 
 std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices) {
-  if (plan.replicas.empty()) return problems_of_alike(plan, dnn, devices);
-  return ReplicaChecker(plan, dnn, devices).run();
+  auto result = plan.replicas.empty() ? problems_of_alike(plan, dnn, devices)
+                                      : ReplicaChecker(plan, dnn, devices).run();
+  for (Problem& problem : layer_problems(plan, dnn)) result.push_back(std::move(problem));
+  return result;
 }
 
 }  // namespace sim::plan

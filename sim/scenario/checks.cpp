@@ -121,6 +121,15 @@ bool check_timed_plan(Reader& reader, const plan::Plan& plan) {
                  fmt::format("write {}: 1", key));
     is_fine = false;
   }
+  const auto refuse = [&](const std::string& path) {
+    reader.error(path, reader.place(path), "recomputation with a timed dnn",
+                 "its times do not say what of them would run again", "put it into backward");
+    is_fine = false;
+  };
+  if (plan.recompute != dnn::Recompute::none) refuse("plan.recompute");
+  for (std::size_t i = 0; i < plan.cuts.size(); ++i) {
+    if (plan.cuts[i].recompute) refuse(fmt::format("plan.layers.{}.recompute", i));
+  }
   return is_fine;
 }
 

@@ -50,13 +50,7 @@ Section<Draft> pipeline_table() {
 Section<Draft> data_table() {
   Section<Draft> table("data parallelism");
   table
-      .defaulted("sharding",
-                 word<Sharding>("sharding", {{"none", Sharding::none},
-                                             {"zero-1", Sharding::zero1},
-                                             {"zero-2", Sharding::zero2},
-                                             {"zero-3", Sharding::zero3},
-                                             {"fsdp", Sharding::zero3}}),
-                 in_plan(&Plan::sharding), "none",
+      .defaulted("sharding", sharding_kind(), in_plan(&Plan::sharding), "none",
                  "what data ranks hold a share of: optimizer (zero-1), gradients too (zero-2), "
                  "parameters too (zero-3, fsdp)")
       .optional(
@@ -133,6 +127,21 @@ Section<plan::Routing> routing_table() {
 
 }  // namespace
 
+Kind<Sharding> sharding_kind() {
+  return word<Sharding>("sharding", {{"none", Sharding::none},
+                                     {"zero-1", Sharding::zero1},
+                                     {"zero-2", Sharding::zero2},
+                                     {"zero-3", Sharding::zero3},
+                                     {"fsdp", Sharding::zero3}});
+}
+
+Kind<dnn::Recompute> recompute_kind() {
+  return word<dnn::Recompute>("recompute", {{"none", dnn::Recompute::none},
+                                            {"selective", dnn::Recompute::selective},
+                                            {"alternate", dnn::Recompute::alternate},
+                                            {"full", dnn::Recompute::full}});
+}
+
 Section<Draft> training_table() {
   Section<Draft> table("what one iteration trains on");
   table
@@ -179,17 +188,14 @@ Section<Draft> plan_table() {
       .group("pipeline", pipeline_table(), same)
       .group("data", data_table(), same)
       .group("expert", expert_table(), same)
-      .defaulted("recompute",
-                 word<dnn::Recompute>("recompute", {{"none", dnn::Recompute::none},
-                                                    {"selective", dnn::Recompute::selective},
-                                                    {"alternate", dnn::Recompute::alternate},
-                                                    {"full", dnn::Recompute::full}}),
-                 in_plan(&Plan::recompute), "none",
+      .defaulted("recompute", recompute_kind(), in_plan(&Plan::recompute), "none",
                  "activations computed again in the backward pass")
       .optional("routing", routing_table().kind(), in_plan(&Plan::routing),
                 "how unevenly tokens are spread over the experts; evenly unless written")
       .optional("offload", offload_table().kind(), in_plan(&Plan::offload),
                 "what is kept in the memory of the hosts; nothing unless written")
+      .optional("layers", list(layer_table().kind()), in_plan(&Plan::cuts),
+                "layers that are cut otherwise than the rest of the plan says; none unless written")
       .optional("replicas", list(replica_table().kind(), 1), &Draft::replicas,
                 "replicas that are not all cut alike: tensor degrees, layers and micro-batches of "
                 "each; all as the rest of the plan says unless written");

@@ -8,7 +8,7 @@ namespace {
 Kind<std::vector<int>> degrees_kind() {
   const Kind<int> one = small_count(1);
   const Kind<std::vector<int>> many = list(one, 1);
-  return {[one, many] { return fmt::format("{{\"oneOf\":[{},{}]}}", one.schema(), many.schema()); },
+  return {[one, many] { return fmt::format("{{\"anyOf\":[{},{}]}}", one.schema(), many.schema()); },
           [one, many](Reader& reader, const Value& value,
                       const std::string& path) -> std::optional<std::vector<int>> {
             if (value.kind == Value::Kind::list) return many.read(reader, value, path);

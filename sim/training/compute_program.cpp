@@ -22,7 +22,8 @@ class LaneWriter {
   explicit LaneWriter(const LaneInput& input)
       : in_(input),
         passes_(input.schedule->passes[static_cast<std::size_t>(input.stage)]),
-        milestones_(*input.schedule, input.data->events(), input.shared_collectives) {
+        milestones_(*input.schedule, input.data->events(), input.shared_collectives),
+        next_hook_(input.data->by_sharers.size(), 0) {
     has_host_ =
         input.stack->host_per_operator.value() > 0 || input.stack->host_per_layer.value() > 0;
   }
@@ -72,9 +73,9 @@ class LaneWriter {
   void ran_beside(Picoseconds work);
 
   std::vector<InProgress> in_progress_;
-  Launch carried_{};  // launches of collectives, paid by the next step
-  int shared_ = 0;    // collectives so far whose groups may join several lanes
-  std::array<std::size_t, sharers_count> next_hook_{};
+  Launch carried_{};                    // launches of collectives, paid by the next step
+  int shared_ = 0;                      // collectives so far whose groups may join several lanes
+  std::vector<std::size_t> next_hook_;  // [Sharers]
   std::size_t next_offload_hook_ = 0;
   struct PassPieces {
     std::vector<Piece> pieces;
@@ -111,11 +112,6 @@ constexpr ComputeSlot slot_of(dnn::RankGroup group) {
   constexpr ComputeSlot slots[] = {slot_tensor, slot_context, slot_expert, slot_expert_tensor};
   return slots[static_cast<std::size_t>(group)];
 }
-
-constexpr ComputeSlot slot_of(Sharers sharers) {
-  return sharers == Sharers::data ? slot_data : slot_expert_data;
-}
-constexpr Sharers all_sharers[] = {Sharers::data, Sharers::expert_data};
 
 // Pieces are the same for every micro-batch of one draw, but for jitter.
 void LaneWriter::merged_pieces(int index) {
@@ -195,10 +191,10 @@ void LaneWriter::collective(const CostedOperator& o) {
   const int milestone =
       is_of_lane(o) ? milestones_.tensor_base() + step : milestones_.shared_base() + shared_++;
   compute_.reach(milestone);
-  steps.push_back({*o.collective, o.size, o.name, o.category, milestone, o.skew});
+  steps.push_back({*o.collective, o.size, o.name, o.category, milestone, o.skew, o.part});
   Picoseconds duration = 0;
   if (o.overlapped > 0 && is_of_lane(o)) {
-    const TransferCost cost = in_.tensor->group_cost(*o.collective, o.size).second;
+    const TransferCost cost = in_.tensor->of(o.part).group_cost(*o.collective, o.size).second;
     duration = cost.lag + cost.work;
   }
   in_progress_.push_back({o.group, step, o.overlapped, duration});
@@ -228,9 +224,10 @@ void LaneWriter::end_collectives() {
 
 // Waits before the unit, and events after it.
 void LaneWriter::see_hooks(int pass, int unit, std::vector<int>& events) {
-  for (const Sharers sharers : all_sharers) {
+  for (std::size_t group = 0; group < next_hook_.size(); ++group) {
+    const auto sharers = static_cast<Sharers>(group);
     const auto& hooks = in_.data->of(sharers).hooks;
-    std::size_t& next = next_hook_[static_cast<std::size_t>(sharers)];
+    std::size_t& next = next_hook_[group];
     for (; next < hooks.size() && hooks[next].pass == pass && hooks[next].unit == unit; ++next) {
       if (hooks[next].wait) pending_.push_back({slot_of(sharers), *hooks[next].wait});
       if (hooks[next].event) {
@@ -341,7 +338,8 @@ void LaneWriter::update(int round) {
   const auto index = static_cast<std::size_t>(round);
   compute_.reach(milestones_.passes_done(round));
   if (in_.has_embedding_reduction) pending_.push_back({slot_embedding, round});
-  for (const Sharers sharers : all_sharers) {
+  for (std::size_t group = 0; group < in_.data->by_sharers.size(); ++group) {
+    const auto sharers = static_cast<Sharers>(group);
     const std::optional<int> wait = in_.data->of(sharers).optimizer_waits[index];
     if (wait) pending_.push_back({slot_of(sharers), *wait});
   }
@@ -356,7 +354,8 @@ void LaneWriter::update(int round) {
   if (in_.schedule->rounds > 1 && round == last) compute_.end_account();
   // With several rounds it is the next one that waits.
   if (in_.schedule->rounds > 1) return;
-  for (const Sharers sharers : all_sharers) {
+  for (std::size_t group = 0; group < in_.data->by_sharers.size(); ++group) {
+    const auto sharers = static_cast<Sharers>(group);
     const std::optional<int> wait = in_.data->of(sharers).end_waits;
     if (wait) pending_.push_back({slot_of(sharers), *wait});
   }

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,8 +40,14 @@ enum ComputeSlot : std::int32_t {
   slot_to_host,
   slot_from_host,
   slot_cpu,
-  compute_slot_count
+  compute_slot_count  // and behind them one for each of Sharers from `further` on
 };
+constexpr std::int32_t slot_of(Sharers sharers) {
+  if (sharers == Sharers::data) return slot_data;
+  if (sharers == Sharers::expert_data) return slot_expert_data;
+  return compute_slot_count + static_cast<std::int32_t>(index_of(sharers)) -
+         static_cast<std::int32_t>(index_of(Sharers::further));
+}
 enum ComputeFootprint : std::int32_t { footprint_multiprocessors, footprint_memory };
 // Of a host stream.
 enum HostFootprint : std::int32_t { footprint_launches };
@@ -78,7 +86,21 @@ struct GroupStep {
   Category category = Category::exposed_tensor;
   int milestone = 0;  // of the lane's compute program, when it may start
   std::optional<Skew> skew = {};
+  TensorPart part = {};
 };
+
+// The ranks of a tensor group, and parts of it that layers of another degree have: of those side by
+// side the first, which cost alike.
+struct TensorGroup {
+  std::shared_ptr<const Communicator> whole;
+  std::map<TensorPart, std::shared_ptr<const Communicator>> parts;
+
+  const Communicator& of(const TensorPart& part) const {
+    return part.ranks == 0 ? *whole : *parts.at(part);
+  }
+};
+// [part, operation, size]
+using MergedCollectives = std::map<std::tuple<TensorPart, collective::Operation, double>, int>;
 
 // What a device has throughout the run.
 struct DeviceCapacity {
@@ -94,7 +116,7 @@ struct LaneInput {
   int shared_collectives = 0;                             // of the stage
   const std::vector<std::vector<Unit>>* units = nullptr;  // [virtual stage]
   const StageDataPlan* data = nullptr;
-  const Communicator* tensor = nullptr;  // null: one tensor rank
+  const TensorGroup* tensor = nullptr;  // null: one tensor rank
   CostedOperator optimizer;
   DeviceCapacity capacity;         // of the slowest of the lane's devices
   bool always_operators = false;   // never merges operators
@@ -116,7 +138,7 @@ struct LanePrograms {
     return group_steps[static_cast<std::size_t>(group)];
   }
   // Collectives inside merged steps, for the loads of links: how often each.
-  std::map<std::pair<collective::Operation, double>, int> merged;
+  MergedCollectives merged;
   std::vector<std::int32_t> pass_ends;  // [pass] steps of `compute` up to its end
   double flops = 0;                     // of one rank
   std::array<Picoseconds, 4> family{};  // [CostedOperator::Family] work of one rank

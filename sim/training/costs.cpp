@@ -1,4 +1,4 @@
-// Asks the profile for every operator once.
+// What every layer, the embedding and the head cost, each kind once.
 #include "sim/training/costs.h"
 
 #include <algorithm>
@@ -6,143 +6,13 @@
 #include <map>
 
 #include "sim/plan/schedule.h"
-#include "sim/training/cost_names.h"
+#include "sim/training/coster.h"
 
 namespace sim::training {
 
 namespace profile = calibrate::profile;
 
 namespace {
-
-// Share of the multiprocessors that a memory-bound kernel needs to reach its rate.
-// Assumed: half; such kernels keep their speed while a collective holds a tenth.
-constexpr double memory_bound_multiprocessors = 0.5;
-
-class Coster {
- public:
-  Coster(const Job& job, const profile::Profile& profile, PackedLengths lengths = {})
-      : job_(job),
-        profile_(profile),
-        memory_capacity_(memory_capacity(profile)),
-        lengths_(std::move(lengths)) {}
-
-  std::vector<CostedOperator> cost(const std::vector<dnn::Operator>& operators) {
-    std::vector<CostedOperator> result;
-    for (const dnn::Operator& o : operators) result.push_back(cost(o));
-    return result;
-  }
-  CostedOperator cost(const dnn::Operator& o);
-  std::vector<std::string> extrapolated;
-
- private:
-  profile::Answer answer(const dnn::Operator& o, CostedOperator& costed) const;
-  profile::Answer attention(const dnn::Operator& o, double length) const;
-  std::int64_t memory_rate(const dnn::Operator& o, const profile::Answer& answer) const;
-  void add_packed(const dnn::Operator& o, CostedOperator& costed) const;
-
-  const Job& job_;
-  const profile::Profile& profile_;
-  BytesPerSecond memory_capacity_;
-  const PackedLengths lengths_;
-};
-
-profile::Answer Coster::answer(const dnn::Operator& o, CostedOperator& costed) const {
-  switch (o.kind) {
-    case dnn::OperatorKind::gemm:
-      costed.family = CostedOperator::Family::gemm;
-      return profile_.gemm(
-          {o.m, o.n, o.k, o.batch, job_.precision, layout_of(o.layout), o.accumulates_fp32});
-    case dnn::OperatorKind::grouped_gemm:
-      costed.family = CostedOperator::Family::gemm;
-      return profile_.grouped_gemm({.groups = o.groups,
-                                    .rows = o.m,
-                                    .n = o.n,
-                                    .k = o.k,
-                                    .imbalance = o.imbalance,
-                                    .precision = job_.precision,
-                                    .layout = layout_of(o.layout),
-                                    .accumulates_fp32 = o.accumulates_fp32});
-    case dnn::OperatorKind::attention:
-      costed.family = CostedOperator::Family::attention;
-      return attention(o, lengths_.mean);
-    case dnn::OperatorKind::memory_bound:
-      costed.family = CostedOperator::Family::memory;
-      return profile_.memory({o.bytes.value()});
-    case dnn::OperatorKind::collective:
-      break;
-  }
-  bug("a collective is not a kernel");
-}
-
-// As long documents, of which so many more are in a sequence: what is computed is shortened by as
-// much. What rounding to whole tokens and documents adds is taken off again.
-profile::Answer Coster::attention(const dnn::Operator& o, double length) const {
-  const auto shortened = [&](std::int64_t tokens) {
-    return std::max<std::int64_t>(std::llround(static_cast<double>(tokens) * length), 1);
-  };
-  const auto documents = std::llround(static_cast<double>(o.sequences) / length);
-  const std::int64_t queries = shortened(o.query_length), keys = shortened(o.key_length);
-  profile::Answer answer = profile_.attention(
-      {kernel_of(job_.stack.attention), documents, o.query_heads, o.kv_heads, queries, keys,
-       o.head_size, o.causal, o.is_backward, job_.precision, o.value_head_size});
-  const auto pairs = [](std::int64_t count, std::int64_t of_queries, std::int64_t of_keys) {
-    return static_cast<double>(count) * static_cast<double>(of_queries) *
-           static_cast<double>(of_keys);
-  };
-  if (length < 1) {
-    answer.duration = answer.duration * (length * pairs(o.sequences, o.query_length, o.key_length) /
-                                         pairs(documents, queries, keys));
-  }
-  return answer;
-}
-
-std::int64_t Coster::memory_rate(const dnn::Operator& o, const profile::Answer& answer) const {
-  if (to_picoseconds(answer.duration) <= 0) return 0;
-  return to_bytes_per_second(BytesPerSecond(
-      std::min(o.bytes.value() / answer.duration.value(), memory_capacity_.value())));
-}
-
-void Coster::add_packed(const dnn::Operator& o, CostedOperator& costed) const {
-  costed.flops *= lengths_.mean;
-  if (lengths_.of_draws.size() < 2) return;
-  std::vector<Variant> variants;
-  for (const double length : lengths_.of_draws) {
-    const profile::Answer a = attention(o, length);
-    variants.push_back({to_picoseconds(a.duration), memory_rate(o, a), o.flops.value() * length});
-  }
-  costed.variants = std::make_shared<const std::vector<Variant>>(std::move(variants));
-}
-
-CostedOperator Coster::cost(const dnn::Operator& o) {
-  CostedOperator costed;
-  costed.name = o.name;
-  costed.category = o.is_recompute ? Category::recompute : Category::compute;
-  costed.kernels = o.kernels;
-  costed.host = to_picoseconds(job_.stack.host_per_operator * o.kernels);
-  costed.flops = o.flops.value();
-  costed.is_weight_gradient = o.is_weight_gradient;
-  if (o.kind == dnn::OperatorKind::collective) {
-    costed.category = exposed(o.group);
-    costed.collective = operation_of(o.collective);
-    costed.group = o.group;
-    costed.size = o.bytes;
-    costed.overlapped = o.overlapped;
-    return costed;
-  }
-  const profile::Answer a = answer(o, costed);
-  costed.work = to_picoseconds(a.duration);
-  costed.relative_p90 = a.relative_p90;
-  if (a.extrapolated &&
-      std::find(extrapolated.begin(), extrapolated.end(), o.name) == extrapolated.end()) {
-    extrapolated.push_back(o.name);
-  }
-  const bool is_memory = o.kind == dnn::OperatorKind::memory_bound;
-  costed.multiprocessors = std::llround(static_cast<double>(multiprocessors_one) *
-                                        (is_memory ? memory_bound_multiprocessors : 1.0));
-  costed.memory_rate = memory_rate(o, a);
-  if (o.kind == dnn::OperatorKind::attention) add_packed(o, costed);
-  return costed;
-}
 
 // Without the weight gradients, which run elsewhere, a collective has less beside it.
 void split_backward(UnitCosts& unit) {
@@ -163,15 +33,7 @@ void split_backward(UnitCosts& unit) {
   }
 }
 
-CostedOperator timed(std::string name, Seconds duration) {
-  CostedOperator costed;
-  costed.name = std::move(name);
-  costed.work = to_picoseconds(duration);
-  costed.multiprocessors = multiprocessors_one;
-  return costed;
-}
-
-JobCosts timed_costs(const TimedDnn& dnn) {
+JobCosts timed_costs(const TimedDnn& dnn, const plan::Plan& plan) {
   JobCosts costs;
   UnitCosts& layer = costs.layer_kinds.emplace_back();
   costs.kind_of_layer.assign(static_cast<std::size_t>(dnn.layers), 0);
@@ -196,6 +58,16 @@ JobCosts timed_costs(const TimedDnn& dnn) {
     unit.backward.front().work += gradient.work;
   };
   split(layer, dnn.backward_weight);
+  // The same layer, held otherwise.
+  const auto holdings = plan::holdings(plan);
+  for (std::size_t i = 1; i < holdings.size(); ++i) {
+    costs.layer_kinds.push_back(costs.layer_kinds.front());
+    costs.layer_kinds.back().holding = i;
+  }
+  for (int l = 0; l < dnn.layers && holdings.size() > 1; ++l) {
+    costs.kind_of_layer[static_cast<std::size_t>(l)] =
+        plan::holding_of(holdings, plan::strategy_of(plan, l));
+  }
   split(costs.embedding, Seconds(0));
   split(costs.head, dnn.head_backward_weight);
   costs.boundary = dnn.boundary;
@@ -221,43 +93,6 @@ std::vector<int> layers_of_parts(const Job& job, const plan::Plan& plan) {
   return plan::layers_per_virtual_stage(plan, std::get<dnn::Transformer>(job.dnn), job.stack);
 }
 
-PackedLengths packed_lengths(const plan::Plan& plan) {
-  PackedLengths lengths;
-  if (!plan.packing) return lengths;
-  const plan::PackedBatch batch = plan::packed_batch(plan);
-  const auto sequence = static_cast<double>(plan.sequence);
-  const double longest = static_cast<double>(plan.micro_batch) * sequence * sequence;
-  for (const double sum : batch.sums) lengths.of_draws.push_back(sum / longest);
-  lengths.mean = batch.mean / longest;
-  return lengths;
-}
-
-BytesPerSecond memory_capacity(const profile::Profile& profile) {
-  constexpr double long_stream = 4e9;
-  const profile::Answer answer = profile.memory({long_stream});
-  if (answer.duration.value() <= 0) return profile.device().memory_rate;
-  return BytesPerSecond(long_stream / answer.duration.value());
-}
-
-CostedOperator optimizer_cost(const Job& job, const profile::Profile& profile, double parameters) {
-  CostedOperator total = timed("optimizer", job.stack.optimizer_overhead);
-  if (std::holds_alternative<dnn::Transformer>(job.dnn) && parameters > 0) {
-    Coster coster(job, profile);
-    double bytes = 0;
-    for (const dnn::Operator& o : dnn::optimizer_operators(parameters, job.stack)) {
-      total.work += coster.cost(o).work;
-      bytes += o.bytes.value();
-    }
-    if (total.work > 0) {
-      total.memory_rate = to_bytes_per_second(BytesPerSecond(std::min(
-          bytes / (static_cast<double>(total.work) * 1e-12), memory_capacity(profile).value())));
-    }
-  }
-  total.category = Category::optimizer;
-  total.family = CostedOperator::Family::memory;
-  return total;
-}
-
 namespace {
 
 // What passes between stages, of one micro-batch and rank.
@@ -280,6 +115,7 @@ class JobCoster {
         shard_(shard_of(job)),
         coster_(job, profile, packed_lengths(job.plan)),
         expert_rank_(expert_rank),
+        holdings_(plan::holdings(job.plan)),
         gradient_bytes_(job.stack.gradient_fp32 ? 4 : shard_.bytes_per_element) {}
 
   JobCosts run();
@@ -292,6 +128,14 @@ class JobCoster {
   Loads loads_of(int layer) const;
   UnitCosts unit(const dnn::LayerOperators& operators, double parameters, double experts = 0,
                  const std::shared_ptr<const std::vector<double>>& loads = nullptr);
+  // A layer of a tensor degree behind one of another.
+  struct Step {
+    plan::LayerStrategy strategy;
+    int tensor_before = 1;
+    auto operator<=>(const Step&) const = default;
+  };
+  UnitCosts layer(const dnn::LayerKind& kind, int number, const Step& step);
+  void reshard(int from, int to, UnitCosts& unit);
   std::vector<CostedOperator> costed(const std::vector<dnn::Operator>& operators,
                                      const std::shared_ptr<const std::vector<double>>& loads);
   void fill_layers(JobCosts& costs);
@@ -301,6 +145,8 @@ class JobCoster {
   const dnn::Shard shard_;
   Coster coster_;
   const int expert_rank_;
+  const std::vector<plan::Holding> holdings_;
+  int last_tensor_ = 1;
   const double gradient_bytes_;
 };
 
@@ -345,29 +191,76 @@ UnitCosts JobCoster::unit(const dnn::LayerOperators& operators, double parameter
   return unit;
 }
 
-// Once for each kind of layer, and for each layer where popularity is drawn for it.
+// What the ranks of a tensor group hold of their sequences changes where the degree does: with
+// sequence parallelism each has as much before and after, and they exchange it; without, a rank of
+// the larger degree has the sequences of all ranks whose groups are joined, which it gathers, and
+// of a smaller one those that it keeps.
+void JobCoster::reshard(int from, int to, UnitCosts& unit) {
+  if (from == to) return;
+  const int wide = std::max(from, to), narrow = std::min(from, to);
+  const double whole = static_cast<double>(shard_.sequence) *
+                       static_cast<double>(shard_.micro_batch) * static_cast<double>(dnn_.hidden) *
+                       shard_.bytes_per_element;
+  CostedOperator o;
+  o.name = "reshard";
+  o.category = Category::exposed_tensor;
+  o.part = {wide / narrow, narrow};
+  o.host = to_picoseconds(job_.stack.host_per_operator);
+  o.collective = collective::Operation::all_to_all;
+  o.size = Bytes(whole / shard_.tensor);
+  if (!job_.plan.sequence_parallel) {
+    o.collective = collective::Operation::all_gather;
+    o.size = Bytes(whole * wide / shard_.tensor);
+  }
+  const bool is_both_ways = job_.plan.sequence_parallel;
+  if (is_both_ways || from < to) unit.forward.insert(unit.forward.begin(), o);
+  if (!is_both_ways && from < to) return;
+  unit.backward.push_back(o);
+  if (plan::splits_backward(job_.plan)) unit.backward_input.push_back(o);
+}
+
+UnitCosts JobCoster::layer(const dnn::LayerKind& kind, int number, const Step& step) {
+  const Loads loads = loads_of(number);
+  const dnn::Shard shard = plan::shard_of(loads.shard, step.strategy);
+  const dnn::Recompute recompute = step.strategy.recompute;
+  const auto parameters = dnn::shard_parameters(dnn_, shard, job_.stack, kind);
+  UnitCosts result = unit(dnn::layer_operators(dnn_, shard, job_.stack, recompute, kind),
+                          parameters.layer, parameters.experts, loads.of_ranks);
+  result.activations =
+      dnn::activation_bytes(dnn_, shard, job_.stack, recompute, kind).per_layer.value();
+  result.holding = plan::holding_of(holdings_, step.strategy);
+  if (shard.tensor < shard_.tensor) {
+    for (auto* pass :
+         {&result.forward, &result.backward, &result.backward_input, &result.backward_weight}) {
+      for (CostedOperator& o : *pass) {
+        if (o.collective && o.group == dnn::RankGroup::tensor) o.part = {shard.tensor, 1};
+      }
+    }
+  }
+  reshard(step.tensor_before, shard.tensor, result);
+  return result;
+}
+
+// Once for each kind of layer and strategy, and for each layer where popularity is drawn for it.
 void JobCoster::fill_layers(JobCosts& costs) {
   const dnn::LayerKinds kinds = dnn::layer_kinds(dnn_);
   const bool is_drawn =
       !job_.plan.routing.is_even() && job_.plan.routing.draw == plan::Routing::Draw::per_layer;
-  std::map<std::size_t, std::size_t> unit_of_kind;
-  for (int layer = 0; layer < dnn_.layers; ++layer) {
-    const std::size_t index = kinds.of_layer[static_cast<std::size_t>(layer)];
+  std::map<std::pair<std::size_t, Step>, std::size_t> known_units;
+  Step step{plan::strategy_of(job_.plan, 0), shard_.tensor};
+  for (int number = 0; number < dnn_.layers; ++number) {
+    const std::size_t index = kinds.of_layer[static_cast<std::size_t>(number)];
     const dnn::LayerKind& kind = kinds.kinds[index];
-    const auto [known, is_new] = unit_of_kind.try_emplace(index, costs.layer_kinds.size());
+    if (!job_.plan.cuts.empty()) step.strategy = plan::strategy_of(job_.plan, number);
+    const auto [known, is_new] = known_units.try_emplace({index, step}, costs.layer_kinds.size());
     if (is_new || (is_drawn && kind.is_moe)) {
       known->second = costs.layer_kinds.size();
-      const Loads loads = loads_of(layer);
-      const auto parameters = dnn::shard_parameters(dnn_, loads.shard, job_.stack, kind);
-      costs.layer_kinds.push_back(
-          unit(dnn::layer_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind),
-               parameters.layer, parameters.experts, loads.of_ranks));
-      costs.layer_kinds.back().activations =
-          dnn::activation_bytes(dnn_, loads.shard, job_.stack, job_.plan.recompute, kind)
-              .per_layer.value();
+      costs.layer_kinds.push_back(layer(kind, number, step));
     }
     costs.kind_of_layer.push_back(known->second);
+    step.tensor_before = step.strategy.tensor;
   }
+  last_tensor_ = step.tensor_before;
 }
 
 JobCosts JobCoster::run() {
@@ -377,6 +270,7 @@ JobCosts JobCoster::run() {
       dnn::shard_parameters(dnn_, shard_, job_.stack, dnn::prediction_kind(dnn_));
   costs.embedding = unit(dnn::embedding_operators(dnn_, shard_, job_.stack), parameters.embedding);
   costs.head = unit(dnn::head_operators(dnn_, shard_, job_.stack), parameters.head);
+  reshard(last_tensor_, shard_.tensor, costs.head);
   costs.prediction_modules = dnn_.prediction_modules;
   if (dnn_.prediction_modules > 0) {
     const Loads loads = loads_of(dnn_.layers);
@@ -392,7 +286,8 @@ JobCosts JobCoster::run() {
 }  // namespace
 
 JobCosts job_costs(const Job& job, const profile::Profile& profile, int expert_rank) {
-  if (const auto* timed_dnn = std::get_if<TimedDnn>(&job.dnn)) return timed_costs(*timed_dnn);
+  if (const auto* timed_dnn = std::get_if<TimedDnn>(&job.dnn))
+    return timed_costs(*timed_dnn, job.plan);
   return JobCoster(job, profile, expert_rank).run();
 }
 

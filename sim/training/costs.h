@@ -32,6 +32,13 @@ struct Variant {
   double flops = 0;
 };
 
+// Ranks of a tensor group: so many, so far apart; of a group they are one of several side by side.
+struct TensorPart {
+  int ranks = 0;  // 0: the whole group
+  int stride = 1;
+  auto operator<=>(const TensorPart&) const = default;
+};
+
 // One operator, or one collective of a rank group, ready for the engine.
 struct CostedOperator {
   std::string name;
@@ -44,6 +51,7 @@ struct CostedOperator {
   // For a collective: what, and its size. `work` is zero.
   std::optional<collective::Operation> collective;
   dnn::RankGroup group = dnn::RankGroup::tensor;
+  TensorPart part;  // of the tensor group
   Bytes size;
   std::optional<Skew> skew;
   bool is_weight_gradient = false;
@@ -61,10 +69,16 @@ struct CostedOperator {
   }
 };
 
-// Ranks that hold the same parameters: those of the data group, or of routed experts those of the
-// expert data group.
-enum class Sharers { data, expert_data };
-inline constexpr std::size_t sharers_count = 2;
+// Ranks that hold the same parameters: those of the data group, of routed experts those of the
+// expert data group; from `further` on, those of layers that are cut otherwise (plan::holdings()).
+enum class Sharers : int { data, expert_data, further };
+constexpr std::size_t index_of(Sharers sharers) { return static_cast<std::size_t>(sharers); }
+// Of so many plan::holdings().
+constexpr std::size_t sharers_count(std::size_t holdings) { return holdings + 1; }
+// Of which the holding is this one. REQUIRES: not those of experts.
+constexpr std::size_t holding_of(Sharers sharers) {
+  return sharers == Sharers::data ? 0 : index_of(sharers) - 1;
+}
 struct HeldBytes {        // of one tensor rank
   double gradients = 0;   // as reduced
   double parameters = 0;  // as gathered
@@ -74,10 +88,12 @@ struct UnitCosts {  // a layer, the embedding, the head, a module of multi-token
   std::vector<CostedOperator> forward, backward;
   // The backward pass in two: all but the weight gradients, and these.
   std::vector<CostedOperator> backward_input, backward_weight;
-  std::array<HeldBytes, sharers_count> held{};  // [Sharers]
+  std::array<HeldBytes, 2> held{};  // beside routed experts, and of them
+  std::size_t holding = 0;          // in plan::holdings(), whose ranks hold the first
   double activations = 0;  // of a layer: what a rank keeps of a micro-batch until its backward pass
-  const HeldBytes& held_by(Sharers sharers) const {
-    return held[static_cast<std::size_t>(sharers)];
+  HeldBytes held_by(Sharers sharers) const {
+    if (sharers == Sharers::expert_data) return held.back();
+    return holding_of(sharers) == holding ? held.front() : HeldBytes{};
   }
 };
 

@@ -1,6 +1,8 @@
 // Buckets of gradients and gathers of parameters in the order they are issued.
 #include "sim/training/data_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -48,7 +50,7 @@ class Planner {
     return result_.optimizer_waits[static_cast<std::size_t>(round)];
   }
 
-  const HeldBytes& held(const Unit& unit) const { return unit.costs->held_by(sharers_); }
+  HeldBytes held(const Unit& unit) const { return unit.costs->held_by(sharers_); }
 
   // Unit `position` in the order the pass runs them.
   const Unit& unit_at(const Pass& pass, int position) const {
@@ -321,10 +323,12 @@ CopyPlan copy_plan(const plan::Plan& plan, const DataPlan& data) {
   return result;
 }
 
-DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
-                   const plan::Schedule& schedule, int stage,
-                   const std::vector<std::vector<Unit>>& units, Sharers sharers) {
-  const int count = sharers == Sharers::data ? plan.shard_ranks() : plan.expert_sharers();
+namespace {
+
+// Among so many ranks.
+DataPlan planned(const plan::Plan& plan, const dnn::SoftwareStack& stack,
+                 const plan::Schedule& schedule, int stage,
+                 const std::vector<std::vector<Unit>>& units, Sharers sharers, int count) {
   const bool holds_any = std::any_of(units.begin(), units.end(), [&](const auto& list) {
     return std::any_of(list.begin(), list.end(), [&](const Unit& unit) {
       return unit.costs->held_by(sharers).gradients > 0;
@@ -338,6 +342,25 @@ DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
     return nothing;
   }
   return Planner(plan, stack, schedule, stage, units, sharers).run();
+}
+
+}  // namespace
+
+DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
+                   const plan::Schedule& schedule, int stage,
+                   const std::vector<std::vector<Unit>>& units, Sharers sharers) {
+  if (index_of(sharers) >= index_of(Sharers::further)) {
+    const plan::Plan own = plan::plan_of(plan, plan::holdings(plan)[holding_of(sharers)]);
+    return planned(own, stack, schedule, stage, units, sharers, own.sharers());
+  }
+  return planned(plan, stack, schedule, stage, units, sharers,
+                 sharers == Sharers::data ? plan.shard_ranks() : plan.expert_sharers());
+}
+
+std::string name_of(Sharers sharers) {
+  if (sharers == Sharers::data) return "data";
+  if (sharers == Sharers::expert_data) return "expert data";
+  return fmt::format("data of cut {}", holding_of(sharers));
 }
 
 }  // namespace sim::training

@@ -2,7 +2,7 @@
 // for it.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,24 +47,31 @@ struct CopyPlan {
   std::vector<std::optional<int>> optimizer_waits;  // [round] reduction
 };
 
-// Of both groups that hold the same parameters; each has a stream of its own.
+// "data", "expert data", "data of cut 1".
+std::string name_of(Sharers sharers);
+
+// Of all groups that hold the same parameters; each has a stream of its own.
 struct StageDataPlan {
-  std::array<DataPlan, sharers_count> by_sharers;  // [Sharers]
-  CopyPlan copies;                                 // of the data group
+  std::vector<DataPlan> by_sharers;  // [Sharers]
+  CopyPlan copies;                   // of the data group
   OffloadPlan offload;
 
-  const DataPlan& of(Sharers sharers) const {
-    return by_sharers[static_cast<std::size_t>(sharers)];
-  }
-  // Events of the data group come first.
-  int first_event(Sharers sharers) const {
-    return sharers == Sharers::data ? 0 : by_sharers.front().events;
-  }
-  int first_offload_event() const { return by_sharers.front().events + by_sharers.back().events; }
+  const DataPlan& of(Sharers sharers) const { return by_sharers[index_of(sharers)]; }
+  // Events of one group come after those of the other.
+  int first_event(Sharers sharers) const { return events_before(index_of(sharers)); }
+  int first_offload_event() const { return events_before(by_sharers.size()); }
   int events() const { return first_offload_event() + offload.events; }
   bool is_concurrent(std::size_t pass) const {
-    return by_sharers.front().is_concurrent[pass] || by_sharers.back().is_concurrent[pass] ||
-           offload.is_concurrent(pass);
+    return offload.is_concurrent(pass) ||
+           std::any_of(by_sharers.begin(), by_sharers.end(),
+                       [&](const DataPlan& data) { return bool{data.is_concurrent[pass]}; });
+  }
+
+ private:
+  int events_before(std::size_t sharers) const {
+    int events = 0;
+    for (std::size_t i = 0; i < sharers; ++i) events += by_sharers[i].events;
+    return events;
   }
 };
 

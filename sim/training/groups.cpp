@@ -11,36 +11,13 @@ namespace sim::training {
 
 using plan::Pass;
 
-void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs,
-                                    const std::string& key) {
-  const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
-  const StreamId stream = group_stream({
-      .name = lane_label(lane, "tensor"),
-      .owner = lane.ranks.front(),
-      .key = "tensor " + key,
-      .group = tensor_[static_cast<std::size_t>(index)].get(),
-      .steps = programs.steps_of(dnn::RankGroup::tensor),
-      .milestones = [&programs](std::size_t step, int) -> std::vector<int> {
-        return {programs.steps_of(dnn::RankGroup::tensor)[step].milestone};
-      },
-      .transfer = Category::exposed_tensor,
-      .late = Category::wait,
-      .bearers_of = bearers_for(lane.ranks.front()),
-      .size = lane.size,
-  });
-  for (const DeviceIndex member : tensor_[static_cast<std::size_t>(index)]->members()) {
-    tensor_stream_[static_cast<std::size_t>(lane_at(member))] = stream;
-  }
-  if (is_recorded(lane)) record(stream, index, "tensor");
-}
-
 void JobBuilder::make_unmerged_tensor_streams() {
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     const Lane& lane = result_.lanes[i];
-    if (lane.is_merged || !tensor_[i] || tensor_stream_[i] >= 0) continue;
+    if (lane.is_merged || !tensor_[i] || !tensor_streams_[i].empty()) continue;
     const auto& [key, programs] = *made_of_lane_[i];
     if (!programs.steps_of(dnn::RankGroup::tensor).empty()) {
-      make_tensor_stream(static_cast<int>(i), programs, key);
+      make_tensor_streams(static_cast<int>(i), programs, key);
     }
   }
 }
@@ -149,7 +126,7 @@ TransferCost JobBuilder::boundary_cost(const Path& path, int sender, int receive
   const auto& tensor = tensor_[static_cast<std::size_t>(lane_at(receiver))];
   if (tensor && what.gathered > Bytes(0)) {
     const TransferCost gather =
-        tensor->cost(collective::Operation::all_gather, what.gathered).second;
+        tensor->whole->cost(collective::Operation::all_gather, what.gathered).second;
     cost.lag += gather.lag + gather.work;
   }
   return cost;
@@ -214,7 +191,7 @@ void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks
   const Communicator group = plan_.replicas.are_all_kept()
                                  ? Communicator(cluster_, profile(ranks.front()), devices(ranks))
                                  : data_communicator(plan_, ranks.front());
-  const char* const name = sharers == Sharers::data ? "data" : "expert data";
+  const std::string name = name_of(sharers);
   const StreamId stream = group_stream({
       .name = fmt::format("{} group of rank {}", name, ranks.front()),
       .owner = ranks.front(),
@@ -235,7 +212,7 @@ void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks
       .bearers_of = bearers_of_ring(),
   });
   bool has_record = false;
-  auto& streams = data_streams_[static_cast<std::size_t>(sharers)];
+  auto& streams = data_streams_[index_of(sharers)];
   for (const int rank : ranks) {
     const int lane = lane_at(rank);
     if (!data.copies.reductions.empty()) data_stream_of_rank_[rank] = stream;
@@ -248,16 +225,33 @@ void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks
   }
 }
 
+// Those that hold the same share of a layer of this tensor degree.
+std::vector<int> JobBuilder::further_sharers(int tensor, int rank) const {
+  std::vector<int> result;
+  plan::Coordinates c = grid_.coordinates(rank);
+  const int place = c.tensor % tensor;
+  for (const int one : grid_.sharers(rank)) {
+    c = grid_.coordinates(one);
+    for (c.tensor = place; c.tensor < job_.plan.tensor; c.tensor += tensor) {
+      result.push_back(grid_.rank(c));
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 // Simulated ranks that hold the same parameters, ascending.
 std::vector<int> JobBuilder::sharers_of(Sharers sharers, int rank) const {
   if (sharers == Sharers::expert_data) return grid_.group(plan::ExpertDimension::data, rank);
+  if (index_of(sharers) >= index_of(Sharers::further)) {
+    return further_sharers(holdings_[holding_of(sharers)].tensor, rank);
+  }
   if (job_.plan.copies() > 1) return grid_.shard_group(rank);
   if (job_.plan.context > 1) return grid_.sharers(rank);
   return along_data(rank, plan_.replicas.kept());
 }
 
 void JobBuilder::make_data_streams(Sharers sharers) {
-  data_streams_[static_cast<std::size_t>(sharers)].resize(result_.lanes.size());
   const bool is_both = schedule().arrangement == plan::Arrangement::both_ways;
   for (const int first : ranks_) {
     plan::Coordinates c = grid_.coordinates(first);
@@ -277,9 +271,12 @@ void JobBuilder::make_data_streams(Sharers sharers) {
 }
 
 void JobBuilder::make_data() {
+  data_streams_.resize(sharers_count(holdings_.size()));
+  for (auto& streams : data_streams_) streams.resize(result_.lanes.size());
   if (are_unlike()) return make_split_streams();
-  make_data_streams(Sharers::data);
-  make_data_streams(Sharers::expert_data);
+  for (std::size_t group = 0; group < data_streams_.size(); ++group) {
+    make_data_streams(static_cast<Sharers>(group));
+  }
   make_copies();
 }
 

@@ -87,7 +87,12 @@ class JobBuilder {
   bool is_any_disturbed(const std::vector<int>& ranks) const;
   void make_lanes();
   void make_lane(int stage, std::vector<int> ranks, bool is_merged,
-                 std::shared_ptr<const Communicator> tensor);
+                 std::shared_ptr<const TensorGroup> tensor);
+  std::shared_ptr<const TensorGroup> tensor_group(const std::vector<int>& ranks);
+  // Parts of tensor groups that layers of this stage have collectives in.
+  std::vector<TensorPart> tensor_parts(int stage);
+  // All parts of this kind in the group of a rank.
+  static std::vector<std::vector<int>> parts_of(const std::vector<int>& group, TensorPart part);
   // Of the slowest device, where one of them is slowest in everything, throughout.
   std::optional<DeviceCapacity> constant_capacity(const std::vector<int>& ranks,
                                                   const Communicator* tensor);
@@ -101,9 +106,15 @@ class JobBuilder {
   LanePrograms programs_of(int lane, LaneJitter* jitter);
   bool has_draws(const Lane& lane) const { return job_.jitter.is_on() && lane.size == 1; }
   void count_merged(int lane, const LanePrograms& programs);
+  void count_merged(const Communicator& group, collective::Operation operation, double size,
+                    int times);
+  // Whether parts of a tensor group that work side by side do not hold each other up.
+  bool are_parts_alike(const std::vector<int>& group) const;
   void make_compute();
   std::int32_t compute_program(int lane, const std::string& key, LanePrograms& programs);
-  void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key);
+  void make_tensor_streams(int lane, const LanePrograms& programs, const std::string& key);
+  void make_tensor_stream(int lane, const LanePrograms& programs, const std::string& key,
+                          TensorPart part, const Communicator& group);
   void make_unmerged_tensor_streams();
   void make_shared_streams(dnn::RankGroup group);
   void make_pipeline();
@@ -122,6 +133,7 @@ class JobBuilder {
   std::vector<int> ranks_beside(int rank, bool next) const;
   void make_send(int lane, bool to_next);
   void make_data();
+  std::vector<int> further_sharers(int tensor, int rank) const;
   std::vector<int> sharers_of(Sharers sharers, int rank) const;
   void make_data_streams(Sharers sharers);
   void make_data_stream(Sharers sharers, const std::vector<int>& ranks, int stage);
@@ -188,6 +200,7 @@ class JobBuilder {
   std::optional<plan::PackedBatch> packed_;  // where micro-batches differ by the lengths in them
   std::vector<StageDataPlan> data_plans_;    // [stage]
   SplitPlan split_;                          // of unlike replicas
+  std::vector<plan::Holding> holdings_;      // plan::holdings()
   std::vector<int> shared_collectives_;      // [stage]
   std::vector<std::vector<int>> layers_;     // [pipeline][part of the dnn]
   // By type of device, rank in the expert group where the routing is not even, and tensor degree.
@@ -197,15 +210,16 @@ class JobBuilder {
   ReplicaPlan plan_;
   std::vector<int> ranks_;  // that are simulated, ascending
   std::unordered_map<int, int> lane_of_rank_;
-  std::vector<Int128> merged_amounts_;                       // [resource] as JobSystem::amounts
-  std::vector<std::shared_ptr<const Communicator>> tensor_;  // [lane]
-  std::vector<std::int32_t> tensor_stream_, host_stream_;    // [lane], -1: none
-  std::vector<std::int32_t> send_next_, send_previous_;      // [lane]
-  std::vector<std::vector<StreamId>> embedding_streams_;     // [lane]
-  std::vector<std::int32_t> to_host_, from_host_, cpu_;      // [lane], -1: none
-  std::array<std::vector<std::vector<StreamId>>, sharers_count> data_streams_;  // [Sharers][lane]
-  std::unordered_map<int, StreamId> data_stream_of_rank_;  // where there are copies
-  std::vector<std::vector<StreamId>> copy_streams_;        // [lane]
+  std::vector<Int128> merged_amounts_;                      // [resource] as JobSystem::amounts
+  std::vector<std::shared_ptr<const TensorGroup>> tensor_;  // [lane]
+  std::vector<std::vector<StreamId>> tensor_streams_;       // [lane]
+  std::vector<std::int32_t> host_stream_;                   // [lane], -1: none
+  std::vector<std::int32_t> send_next_, send_previous_;     // [lane]
+  std::vector<std::vector<StreamId>> embedding_streams_;    // [lane]
+  std::vector<std::int32_t> to_host_, from_host_, cpu_;     // [lane], -1: none
+  std::vector<std::vector<std::vector<StreamId>>> data_streams_;  // [Sharers][lane]
+  std::unordered_map<int, StreamId> data_stream_of_rank_;         // where there are copies
+  std::vector<std::vector<StreamId>> copy_streams_;               // [lane]
   // [RankGroup][lane] of groups that may join several lanes.
   std::array<std::vector<std::vector<StreamId>>, rank_group_count> shared_streams_;
   std::map<GroupPlaces, std::string> signatures_;

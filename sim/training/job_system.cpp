@@ -78,7 +78,7 @@ void JobBuilder::connect() {
   };
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     const Lane& lane = result_.lanes[i];
-    std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count);
+    std::vector<SystemBuilder::SlotSpec> slots(compute_slot_count + holdings_.size() - 1);
     if (schedule_at(lane.stage).stages > 1) {
       const auto compute = [&](std::size_t other) { return result_.lanes[other].compute; };
       slots[slot_from_previous] = {
@@ -98,12 +98,13 @@ void JobBuilder::connect() {
                            Category::exposed_pipeline};
     slots[slot_to_previous] = {some(send_previous_[i]), Category::exposed_pipeline,
                                Category::exposed_pipeline};
-    slots[slot_tensor] = {some(tensor_stream_[i]), Category::exposed_tensor, Category::wait};
-    slots[slot_data] = {all(data_streams_.front()[i]), Category::exposed_data, Category::wait};
+    slots[slot_tensor] = {all(tensor_streams_[i]), Category::exposed_tensor, Category::wait};
+    for (std::size_t group = 0; group < data_streams_.size(); ++group) {
+      slots[static_cast<std::size_t>(slot_of(static_cast<Sharers>(group)))] = {
+          all(data_streams_[group][i]), Category::exposed_data, Category::wait};
+    }
     // Also while the copies' own reduce-scatters are in progress.
     slots[slot_copies] = {all(copy_streams_[i]), Category::exposed_data, Category::exposed_data};
-    slots[slot_expert_data] = {all(data_streams_.back()[i]), Category::exposed_data,
-                               Category::wait};
     for (const auto& [group, slot, category] :
          {std::tuple(dnn::RankGroup::context, slot_context, Category::exposed_context),
           {dnn::RankGroup::expert, slot_expert, Category::exposed_expert},

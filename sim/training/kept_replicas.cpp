@@ -68,7 +68,8 @@ void JobBuilder::choose_replicas() {
     plan_.replicas = fold::Replicas::all(job_.plan.data);
     return;
   }
-  const bool is_other = schedule().arrangement == plan::Arrangement::both_ways ||
+  const bool is_other = holdings_.size() > 1 ||
+                        schedule().arrangement == plan::Arrangement::both_ways ||
                         job_.plan.context > 1 || job_.plan.copies() > 1 || (dnn && dnn->is_moe()) ||
                         (packed_ && !packed_->are_replicas_alike());
   plan_ = replica_plan(job_, grid_, may_be_uneven_);

@@ -10,6 +10,17 @@
 
 namespace sim::training {
 
+namespace {
+
+const Communicator* whole_of(const std::shared_ptr<const TensorGroup>& tensor) {
+  return tensor ? tensor->whole.get() : nullptr;
+}
+bool has_parts(const std::shared_ptr<const TensorGroup>& tensor) {
+  return tensor && !tensor->parts.empty();
+}
+
+}  // namespace
+
 // Ranks that have other experts have other rows where the routing is not even.
 int JobBuilder::expert_rank(int rank) const {
   if (job_.plan.routing.is_even()) return 0;
@@ -97,7 +108,7 @@ std::optional<DeviceCapacity> JobBuilder::constant_capacity(const std::vector<in
 }
 
 void JobBuilder::make_lane(int stage, std::vector<int> ranks, bool is_merged,
-                           std::shared_ptr<const Communicator> tensor) {
+                           std::shared_ptr<const TensorGroup> tensor) {
   Lane lane;
   lane.stage = stage;
   lane.is_merged = is_merged;
@@ -114,11 +125,7 @@ void JobBuilder::make_lanes() {
     if (grid_.coordinates(first).tensor != 0) continue;
     const std::vector<int> group = grid_.group(plan::Dimension::tensor, first);
     const int stage = stage_of(group.front());
-    std::shared_ptr<const Communicator> tensor;
-    if (group.size() > 1) {
-      tensor =
-          std::make_shared<const Communicator>(cluster_, profile(group.front()), devices(group));
-    }
+    const auto tensor = tensor_group(group);
     const auto type = [&](int rank) { return cluster_.device(rank).device_type; };
     const bool is_uniform = std::all_of(group.begin(), group.end(), [&](int rank) {
       return type(rank) == type(group.front()) && expert_rank(rank) == expert_rank(group.front());
@@ -126,9 +133,10 @@ void JobBuilder::make_lanes() {
     // With draws, the slowest of a group with a disturbed device is not known before.
     // Nor do ranks that collectives of other groups hold up by themselves run in lockstep.
     const bool has_others = shared_collectives_[static_cast<std::size_t>(stage)] > 0;
-    const bool is_mixed = (job_.jitter.is_on() || has_others) && is_any_disturbed(group);
+    const bool is_mixed = ((job_.jitter.is_on() || has_others) && is_any_disturbed(group)) ||
+                          (has_parts(tensor) && !are_parts_alike(group));
     const bool is_merged = group.size() > 1 && job_.fidelity == Fidelity::segments && is_uniform &&
-                           !is_mixed && constant_capacity(group, tensor.get());
+                           !is_mixed && constant_capacity(group, whole_of(tensor));
     if (is_merged) {
       make_lane(stage, group, true, tensor);
       continue;
@@ -147,12 +155,15 @@ std::string JobBuilder::lane_key(int index) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const auto& tensor = tensor_[static_cast<std::size_t>(index)];
   const std::string_view type = cluster_.device(lane.ranks.front()).device_type;
-  const auto capacity = constant_capacity(lane.ranks, tensor.get());
+  const auto capacity = constant_capacity(lane.ranks, whole_of(tensor));
   std::string key = fmt::format("{} {} {} {} {}", lane.stage, type, expert_rank(lane.ranks.front()),
                                 lane.is_merged, job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
   if (has_slow_launches(lane)) key += " slow launches";
-  if (tensor) key += " " + signature(*tensor);
+  if (tensor) {
+    key += " " + signature(*tensor->whole);
+    for (const auto& [part, group] : tensor->parts) key += " " + signature(*group);
+  }
   key += fmt::format(" {} {}", receive_cost(index, false), receive_cost(index, true));
   if (const auto* lengths = lengths_of(lane.ranks.front())) {
     key += fmt::format(" lengths {}", fmt::join(*lengths, " "));
@@ -172,15 +183,23 @@ double JobBuilder::optimized_parameters(int stage,
                                         const std::vector<std::vector<Unit>>& units) const {
   const plan::Plan& plan = stage_at(stage).plan;
   const double per_parameter = job_.stack.gradient_fp32 ? 4 : shard_of(job_).bytes_per_element;
-  double shared = 0, experts = 0;
+  const auto holdings = plan::holdings(plan);
+  std::vector<double> held(holdings.size(), 0);
+  double experts = 0;
   for (const auto& list : units) {
     for (const Unit& unit : list) {
-      shared += unit.costs->held_by(Sharers::data).gradients / per_parameter;
+      held[unit.costs->holding] += unit.costs->held.front().gradients / per_parameter;
       experts += unit.costs->held_by(Sharers::expert_data).gradients / per_parameter;
     }
   }
-  if (plan.sharding == plan::Sharding::none) return shared + experts;
-  return shared / plan.shard_ranks() + experts / plan.expert_sharers();
+  const bool is_sharded = plan.sharding != plan::Sharding::none;
+  double result = is_sharded ? experts / plan.expert_sharers() : experts;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const bool is_shared = holdings[i].sharding != plan::Sharding::none;
+    const int ranks = plan.shard_ranks() * (plan.tensor / holdings[i].tensor);
+    result += is_shared ? held[i] / ranks : held[i];
+  }
+  return result;
 }
 
 LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
@@ -198,7 +217,8 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   input.optimizer = optimizer_cost(job_, profile(rank),
                                    on_device * optimized_parameters(lane.stage, *input.units));
   const bool is_alone = input.tensor && lane.ranks.size() == 1;
-  const auto capacity = constant_capacity(lane.ranks, input.tensor);
+  const auto capacity =
+      constant_capacity(lane.ranks, whole_of(tensor_[static_cast<std::size_t>(index)]));
   if (capacity) input.capacity = *capacity;
   input.always_operators = job_.fidelity == Fidelity::operators || is_alone || !capacity;
   input.has_slow_launches = has_slow_launches(lane);
@@ -219,19 +239,32 @@ void JobBuilder::record(StreamId stream, int lane, std::string name) {
 // What merged steps send is not seen by the engine; it counts for the loads of the links.
 void JobBuilder::count_merged(int index, const LanePrograms& programs) {
   for (const auto& [what, times] : programs.merged) {
-    const Communicator& tensor = *tensor_[static_cast<std::size_t>(index)];
-    const Path& path = *tensor.group_cost(what.first, Bytes(what.second)).first;
-    const auto bearers_of = bearers_for(static_cast<int>(tensor.members().front()));
-    for (const auto& [link, bytes] : path.links) {
-      const Int128 amount =
-          Int128{std::llround(bytes * what.second * SystemBuilder::amounts_per_byte)} * times;
-      bearers_of({ResourceOrigin::Kind::link, link},
-                 [&](const ResourceOrigin& bearer, std::int64_t count) {
-                   const auto resource = static_cast<std::size_t>(builder_.link(bearer.index));
-                   if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
-                   merged_amounts_[resource] += amount * count;
-                 });
+    const auto& [part, operation, size] = what;
+    const TensorGroup& tensor = *tensor_[static_cast<std::size_t>(index)];
+    if (part.ranks == 0) {
+      count_merged(*tensor.whole, operation, size, times);
+      continue;
     }
+    const auto& members = tensor.whole->members();
+    for (const auto& ranks : parts_of({members.begin(), members.end()}, part)) {
+      count_merged({cluster_, profile(ranks.front()), devices(ranks)}, operation, size, times);
+    }
+  }
+}
+
+void JobBuilder::count_merged(const Communicator& group, collective::Operation operation,
+                              double size, int times) {
+  const Path& path = *group.group_cost(operation, Bytes(size)).first;
+  const auto bearers_of = bearers_for(static_cast<int>(group.members().front()));
+  for (const auto& [link, bytes] : path.links) {
+    const Int128 amount =
+        Int128{std::llround(bytes * size * SystemBuilder::amounts_per_byte)} * times;
+    bearers_of({ResourceOrigin::Kind::link, link},
+               [&](const ResourceOrigin& bearer, std::int64_t count) {
+                 const auto resource = static_cast<std::size_t>(builder_.link(bearer.index));
+                 if (merged_amounts_.size() <= resource) merged_amounts_.resize(resource + 1, 0);
+                 merged_amounts_[resource] += amount * count;
+               });
   }
 }
 
@@ -247,7 +280,7 @@ std::int32_t JobBuilder::compute_program(int index, const std::string& key,
 }
 
 void JobBuilder::make_compute() {
-  tensor_stream_.assign(result_.lanes.size(), -1);
+  tensor_streams_.resize(result_.lanes.size());
   host_stream_.assign(result_.lanes.size(), -1);
   for (std::size_t i = 0; i < result_.lanes.size(); ++i) {
     Lane& lane = result_.lanes[i];
@@ -281,7 +314,7 @@ void JobBuilder::make_compute() {
       }
     }
     const bool has_tensor_steps = !programs.steps_of(dnn::RankGroup::tensor).empty();
-    if (has_tensor_steps && lane.is_merged) make_tensor_stream(index, programs, key);
+    if (has_tensor_steps && lane.is_merged) make_tensor_streams(index, programs, key);
   }
   make_unmerged_tensor_streams();
   for (const auto group :

@@ -222,7 +222,8 @@ Picoseconds LowerBound::State::of_replica(const plan::Plan& plan, const plan::Ra
 
 // Where devices differ, one replica may be slower than another.
 std::int64_t LowerBound::State::of(const plan::Plan& plan) {
-  const bool is_varied = job_.jitter.is_on() || !job_.disturbances.empty() || plan.packing;
+  const bool is_varied =
+      !plan.cuts.empty() || job_.jitter.is_on() || !job_.disturbances.empty() || plan.packing;
   if (is_varied || !plan::flushes(plan)) return 0;
   const plan::RankGrid grid(plan);
   const Picoseconds first = of_replica(plan, grid, 0);

@@ -103,10 +103,11 @@ void JobBuilder::make_offload() {
     const Lane& lane = result_.lanes[i];
     const OffloadPlan& offload = data_plans_[static_cast<std::size_t>(lane.stage)].offload;
     if (offload.is_empty()) continue;
-    to_host_[i] = make_host_stream(
-        lane, "to host", HostRoute::to_memory,
-        {slot({lane.compute}), slot(data_streams_.front()[i]), slot(data_streams_.back()[i]),
-         slot(copy_streams_[i]), slot(embedding_streams_[i])});
+    to_host_[i] =
+        make_host_stream(lane, "to host", HostRoute::to_memory,
+                         {slot({lane.compute}), slot(data_streams_[index_of(Sharers::data)][i]),
+                          slot(data_streams_[index_of(Sharers::expert_data)][i]),
+                          slot(copy_streams_[i]), slot(embedding_streams_[i])});
     if (!offload.steps.empty()) {
       cpu_[i] = make_host_stream(lane, "cpu", HostRoute::work, {slot({to_host_[i]})});
     }

@@ -43,7 +43,7 @@ struct Span {
   std::int64_t start_ps = 0, end_ps = 0;  // since the start of the iteration
 };
 struct Track {
-  int rank = 0;                // lowest rank of those that behave alike
+  int rank = 0;  // lowest rank of those that behave alike
   int stage = 0;
   std::int64_t ranks_alike = 1;
   std::string stream;  // "compute", "tensor", "data", "send forward", ...

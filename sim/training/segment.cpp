@@ -107,8 +107,8 @@ Segment measured_segment(const LaneInput& in, const OperatorRun& run, bool has_h
     s.flops.push_back(variant.flops);
     s.family[static_cast<std::size_t>(o.family)] += variant.work;
     if (o.collective) {
-      ++s.merged[{*o.collective, o.size.value()}];
-      const TransferCost cost = in.tensor->group_cost(*o.collective, o.size).second;
+      ++s.merged[{o.part, *o.collective, o.size.value()}];
+      const TransferCost cost = in.tensor->of(o.part).group_cost(*o.collective, o.size).second;
       if (beside >= 0) close(0, Category::compute);
       if (o.overlapped > 0) {
         beside = cost.lag + cost.work;

@@ -22,7 +22,7 @@ struct Segment {
   Launch launch{};
   std::vector<double> flops;  // one by one: their sum depends on the order
   std::array<Picoseconds, 4> family{};
-  std::map<std::pair<collective::Operation, double>, int> merged;
+  MergedCollectives merged;
 };
 
 using StageUnits = std::vector<std::vector<Unit>>;  // [virtual stage]

@@ -46,7 +46,7 @@ class SplitPlanner {
   }
   DataPlan& data_of(std::size_t stage) { return data_[stage].by_sharers.front(); }
   // Of a share.
-  const HeldBytes& held(std::size_t part, int unit) const {
+  HeldBytes held(std::size_t part, int unit) const {
     const std::size_t stage = widest_[part];
     const auto place = static_cast<std::size_t>(unit - first_unit_[stage]);
     return (*units_[stage])[place].costs->held_by(Sharers::data);
@@ -81,12 +81,9 @@ void SplitPlanner::lay_out() {
     const bool is_first = stages_[stage].place == 0;
     first_unit_.push_back(
         is_first ? 0 : first_unit_.back() + static_cast<int>(units_[stage - 1]->size()));
-    DataPlan& data = data_of(stage);
+    DataPlan& data = data_[stage].by_sharers.emplace_back();
     data.is_concurrent.assign(passes(stage).size(), false);
     data.optimizer_waits.resize(static_cast<std::size_t>(schedule().rounds));
-    DataPlan& experts = data_[stage].by_sharers.back();
-    experts.is_concurrent = data.is_concurrent;
-    experts.optimizer_waits = data.optimizer_waits;
   }
 }
 

@@ -16,7 +16,6 @@ void JobBuilder::make_split_plan() {
 }
 
 void JobBuilder::make_split_streams() {
-  for (auto& streams : data_streams_) streams.resize(result_.lanes.size());
   copy_streams_.resize(result_.lanes.size());
   for (const SplitPlan::Part& part : split_.parts) {
     for (int share = 0; share < part.shares && !part.steps.empty(); ++share) {

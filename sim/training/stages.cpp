@@ -105,6 +105,7 @@ void JobBuilder::make_pipelines() {
 }
 
 void JobBuilder::make_stages() {
+  holdings_ = plan::holdings(job_.plan);
   if (job_.plan.packing) packed_ = plan::packed_batch(job_.plan);
   if (packed_ && packed_->sums.size() < 2) packed_.reset();
   make_pipelines();
@@ -114,9 +115,9 @@ void JobBuilder::make_stages() {
     shared_collectives_.push_back(shared_collectives(schedule_at(stage), place, list));
     if (are_unlike()) continue;
     StageDataPlan& data = data_plans_.emplace_back();
-    for (const Sharers sharers : {Sharers::data, Sharers::expert_data}) {
-      data.by_sharers[static_cast<std::size_t>(sharers)] =
-          data_plan(job_.plan, job_.stack, schedule(), place, list, sharers);
+    for (std::size_t group = 0; group < sharers_count(holdings_.size()); ++group) {
+      data.by_sharers.push_back(
+          data_plan(job_.plan, job_.stack, schedule(), place, list, static_cast<Sharers>(group)));
     }
     data.copies = copy_plan(job_.plan, data.of(Sharers::data));
     data.offload = offload_plan(job_, schedule(), place, list, data);

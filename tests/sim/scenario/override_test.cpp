@@ -51,8 +51,8 @@ TEST_CASE("overrides: a mistake is shown in the option") {
         "--set plan.tensro=4:1:12: error: unknown key 'tensro' in plan\n"
         "--set plan.tensro=4\n"
         "           ^~~~~~\n"
-        "  why:  plan has tensor, expert, context, data, pipeline, routing, offload, "
-        "recompute, context_kind, sequence_parallel\n"
+        "  why:  plan has tensor, expert, layers, context, data, pipeline, routing, offload, "
+        "replicas, recompute, context_kind, sequence_parallel\n"
         "  hint: did you mean 'tensor'?\n");
   CHECK(read(file.path(), {{"plan.data", "{sharding: none"}})
             .text.find("--set plan.data={sharding: none:1:") == 0);

@@ -34,8 +34,7 @@ struct Stage {
     const plan::Schedule schedule = plan::schedule(job.plan);
     StageDataPlan data;
     for (const Sharers sharers : {Sharers::data, Sharers::expert_data}) {
-      data.by_sharers[static_cast<std::size_t>(sharers)] =
-          data_plan(job.plan, job.stack, schedule, 0, units, sharers);
+      data.by_sharers.push_back(data_plan(job.plan, job.stack, schedule, 0, units, sharers));
     }
     data.copies = copy_plan(job.plan, data.of(Sharers::data));
     return offload_plan(job, schedule, 0, units, data);
