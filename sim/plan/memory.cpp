@@ -22,11 +22,19 @@ Bytes whole(double bytes) { return Bytes(std::ceil(bytes)); }
 double most_load(const Plan& plan, const dnn::Transformer& dnn) {
   double most = 1;
   if (!dnn.is_moe() || plan.routing.is_even()) return most;
-  for (int layer = 0; layer < dnn.layers; ++layer) {
-    for (const RankLoad& rank : rank_loads(plan.routing, dnn.experts.count, plan.expert, layer)) {
-      most = std::max(most, rank.load);
+  const Routing& routing = plan.routing;
+  const bool is_per_micro_batch = routing.draw == Routing::Draw::per_micro_batch;
+  const RoutingPlace end{routing.draw == Routing::Draw::fixed ? 1 : dnn.layers,
+                         is_per_micro_batch ? plan.micro_batches() : 1,
+                         routing.are_groups_alike ? 1 : plan.expert_sharers()};
+  for (RoutingPlace at; at.layer < end.layer; ++at.layer) {
+    for (at.micro_batch = 0; at.micro_batch < end.micro_batch; ++at.micro_batch) {
+      for (at.group = 0; at.group < end.group; ++at.group) {
+        for (const RankLoad& rank : rank_loads(routing, dnn.experts.count, plan.expert, at)) {
+          most = std::max(most, rank.load);
+        }
+      }
     }
-    if (plan.routing.draw == Routing::Draw::fixed) break;
   }
   return most;
 }

@@ -42,8 +42,8 @@ struct MemoryBreakdown {
 //               reserve, its fragmentation
 // A tied embedding, or one that multi-token prediction needs, has a copy on the last stage where
 // there are several.
-// Where the routing is not even, of the rank whose experts get the most rows in some layer, as if
-// it got them in all.
+// Where the routing is not even, of the rank whose experts get the most rows in some layer and
+// micro-batch, as if it got them in all.
 // REQUIRES: problems() finds none.
 MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
                        const dnn::SoftwareStack& stack, int stage);

@@ -66,6 +66,8 @@ struct Plan {
   Offload offload;
   std::array<Dimension, 4> order = {Dimension::tensor, Dimension::context, Dimension::data,
                                     Dimension::pipeline};  // innermost first
+  std::array<ExpertDimension, 3> expert_order = {ExpertDimension::tensor, ExpertDimension::expert,
+                                                 ExpertDimension::data};  // innermost first
   std::int64_t sequence = 0;
   std::int64_t global_batch = 0;  // sequences per iteration
   std::int64_t micro_batch = 1;

@@ -50,7 +50,12 @@ RankGrid::RankGrid(const Plan& plan) {
   std::remove_copy(plan.order.begin(), plan.order.end(), in_stage_.begin(), Dimension::pipeline);
   shard_ranks_ = plan.shard_ranks();
   expert_extent_ = {plan.expert_tensor, plan.expert, plan.expert_sharers()};
-  expert_stride_ = {1, plan.expert_tensor, plan.expert_tensor * plan.expert};
+  int expert_stride = 1;
+  for (const ExpertDimension dimension : plan.expert_order) {
+    const auto index = static_cast<std::size_t>(dimension);
+    expert_stride_[index] = expert_stride;
+    expert_stride *= expert_extent_[index];
+  }
 }
 
 int RankGrid::ranks() const {

@@ -37,7 +37,7 @@ class RankGrid {
   std::vector<int> shard_group(int rank) const;
   std::vector<int> copies(int rank) const;
   // Experts are cut over the tensor, context and data ranks of a stage, numbered innermost first:
-  // expert_tensor x expert x expert data.
+  // expert_tensor x expert x expert data, or in the plan's order.
   // Source: Liu et al., "MoE Parallel Folding", 2025, section 3.
   int extent(ExpertDimension dimension) const {
     return expert_extent_[static_cast<std::size_t>(dimension)];

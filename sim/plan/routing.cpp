@@ -14,12 +14,17 @@ namespace {
 
 constexpr std::uint32_t purpose_of_order = 0x6578;  // apart from the draws of jitter
 
-// The numbers from 0 in an order that the seed and the layer give.
-std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, int layer) {
+// The numbers from 0 in an order that the seed and the place give.
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed,
+                                  const RoutingPlace& place) {
+  constexpr int expert_bits = 16, micro_batch_bits = 24;
+  const std::uint64_t first = ((static_cast<std::uint64_t>(place.group) << micro_batch_bits) +
+                               static_cast<std::uint64_t>(place.micro_batch))
+                              << expert_bits;
   std::vector<double> draws;
   for (std::size_t i = 0; i < count; ++i) {
-    draws.push_back(
-        standard_normal({seed, static_cast<std::uint32_t>(layer), purpose_of_order, i}));
+    draws.push_back(standard_normal(
+        {seed, static_cast<std::uint32_t>(place.layer), purpose_of_order, first + i}));
   }
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -30,7 +35,7 @@ std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, int lay
 
 }  // namespace
 
-std::vector<double> expert_loads(const Routing& routing, int count, int layer) {
+std::vector<double> expert_loads(const Routing& routing, int count, const RoutingPlace& place) {
   invariant(count >= 1, "a layer has no experts");
   const auto size = static_cast<std::size_t>(count);
   std::vector<double> shares(size, 1);
@@ -46,14 +51,20 @@ std::vector<double> expert_loads(const Routing& routing, int count, int layer) {
   std::vector<double> loads(size);
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (is_zipf || !is_fixed) order = shuffled(size, routing.seed, is_fixed ? 0 : layer + 1);
+  if (is_zipf || !is_fixed || !routing.are_groups_alike) {
+    const bool is_per_micro_batch = routing.draw == Routing::Draw::per_micro_batch;
+    order = shuffled(size, routing.seed,
+                     {is_fixed ? 0 : place.layer + 1, is_per_micro_batch ? place.micro_batch : 0,
+                      routing.are_groups_alike ? 0 : place.group});
+  }
   for (std::size_t i = 0; i < size; ++i) loads[order[i]] = shares[i] / mean;
   return loads;
 }
 
-std::vector<RankLoad> rank_loads(const Routing& routing, int count, int ranks, int layer) {
+std::vector<RankLoad> rank_loads(const Routing& routing, int count, int ranks,
+                                 const RoutingPlace& place) {
   invariant(ranks >= 1 && count % ranks == 0, "experts are not in equal blocks");
-  const std::vector<double> loads = expert_loads(routing, count, layer);
+  const std::vector<double> loads = expert_loads(routing, count, place);
   const int each = count / ranks;
   std::vector<RankLoad> result;
   for (int rank = 0; rank < ranks; ++rank) {

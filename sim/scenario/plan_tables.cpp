@@ -8,6 +8,7 @@ namespace sim::scenario {
 namespace {
 
 using plan::Dimension;
+using plan::ExpertDimension;
 using plan::Plan;
 using plan::Sharding;
 
@@ -77,7 +78,7 @@ Section<Draft> expert_table() {
 
 Section<plan::Routing> routing_table() {
   using plan::Routing;
-  Section<Routing> table("how a router spreads tokens over experts, alike in every expert group");
+  Section<Routing> table("how a router spreads tokens over experts");
   table
       .required("distribution",
                 word<Routing::Distribution>("distribution",
@@ -93,13 +94,14 @@ Section<plan::Routing> routing_table() {
       .optional("draw",
                 word<Routing::Draw>("draw", {{"fixed", Routing::Draw::fixed},
                                              {"per-layer", Routing::Draw::per_layer},
-                                             {"per-micro-batch", std::nullopt}}),
+                                             {"per-micro-batch", Routing::Draw::per_micro_batch}}),
                 &Routing::draw,
-                "which expert is how popular: the same in all layers, or shuffled for each; fixed "
-                "unless written")
+                "which expert is how popular: the same in all layers, or shuffled for each, or for "
+                "each micro-batch as well; fixed unless written")
       .optional(
-          "groups", word<bool>("groups", {{"same", true}, {"independent", std::nullopt}}),
-          [](Routing&, bool) {}, "all expert groups are routed alike")
+          "groups", word<bool>("groups", {{"same", true}, {"independent", false}}),
+          &Routing::are_groups_alike,
+          "whether all expert groups are routed alike or each for itself; same unless written")
       .optional(
           "seed", count(0, INT64_MAX),
           [](Routing& r, std::int64_t seed) { r.seed = static_cast<std::uint64_t>(seed); },
@@ -207,6 +209,10 @@ Section<Draft> placement_table() {
                                                        {"context", Dimension::context},
                                                        {"data", Dimension::data},
                                                        {"pipeline", Dimension::pipeline}});
+  const auto expert_dimension =
+      word<ExpertDimension>("dimension", {{"tensor", ExpertDimension::tensor},
+                                          {"expert", ExpertDimension::expert},
+                                          {"data", ExpertDimension::data}});
   Section<Draft> table("which rank sits on which device");
   table
       .defaulted(
@@ -220,16 +226,31 @@ Section<Draft> placement_table() {
           },
           "[tensor, context, data, pipeline]",
           "innermost first: neighbouring devices differ in the first dimension")
-      .unsupported("expert_order")
+      .optional(
+          "expert_order", list(expert_dimension),
+          [](Draft& draft, const std::vector<ExpertDimension>& order) {
+            auto& target = draft.scenario.plan.expert_order;
+            if (order.size() == target.size()) {
+              std::copy(order.begin(), order.end(), target.begin());
+            }
+          },
+          "how experts are cut over the ranks of a stage, innermost first; [tensor, expert, data] "
+          "unless written")
       .check([](Reader& reader, const Value& section, const std::string& path, Draft&) {
-        const Value* order = section.find("order");
-        if (order == nullptr) return;
-        std::set<std::string> words;
-        for (const Value& item : order->items) words.insert(item.text);
-        if (words.size() == 4 && order->items.size() == 4) return;
-        reader.error(joined_path(path, "order"), order->name_place(),
-                     fmt::format("{}.order does not hold each of the four dimensions once", path),
-                     "", "write [tensor, context, data, pipeline] in the wanted order");
+        const auto check = [&](const char* key, std::size_t count, const char* number,
+                               const char* all) {
+          const Value* order = section.find(key);
+          if (order == nullptr) return;
+          std::set<std::string> words;
+          for (const Value& item : order->items) words.insert(item.text);
+          if (words.size() == count && order->items.size() == count) return;
+          reader.error(
+              joined_path(path, key), order->name_place(),
+              fmt::format("{}.{} does not hold each of the {} dimensions once", path, key, number),
+              "", fmt::format("write {} in the wanted order", all));
+        };
+        check("order", 4, "four", "[tensor, context, data, pipeline]");
+        check("expert_order", 3, "three", "[tensor, expert, data]");
       });
   return table;
 }

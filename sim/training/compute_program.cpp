@@ -191,7 +191,8 @@ void LaneWriter::collective(const CostedOperator& o) {
   const int milestone =
       is_of_lane(o) ? milestones_.tensor_base() + step : milestones_.shared_base() + shared_++;
   compute_.reach(milestone);
-  steps.push_back({*o.collective, o.size, o.name, o.category, milestone, o.skew, o.part});
+  steps.push_back(
+      {*o.collective, o.size, o.name, o.category, milestone, o.skew_in(draws_), o.part});
   Picoseconds duration = 0;
   if (o.overlapped > 0 && is_of_lane(o)) {
     const TransferCost cost = in_.tensor->of(o.part).group_cost(*o.collective, o.size).second;
@@ -298,6 +299,9 @@ void LaneWriter::pass(int index) {
         static_cast<std::size_t>(passes_[static_cast<std::size_t>(index)].micro_batch);
     draws_.lengths = (*in_.lengths)[batch % in_.lengths->size()];  // rounds repeat them
   }
+  if (in_.routing_draws > 0) {
+    draws_.routing = passes_[static_cast<std::size_t>(index)].micro_batch % in_.routing_draws;
+  }
   if (in_.always_operators || in_.data->is_concurrent(static_cast<std::size_t>(index)) ||
       outruns_host(index)) {
     operators(index);
@@ -339,9 +343,8 @@ void LaneWriter::update(int round) {
   compute_.reach(milestones_.passes_done(round));
   if (in_.has_embedding_reduction) pending_.push_back({slot_embedding, round});
   for (std::size_t group = 0; group < in_.data->by_sharers.size(); ++group) {
-    const auto sharers = static_cast<Sharers>(group);
-    const std::optional<int> wait = in_.data->of(sharers).optimizer_waits[index];
-    if (wait) pending_.push_back({slot_of(sharers), *wait});
+    const std::optional<int> wait = in_.data->by_sharers[group].optimizer_waits[index];
+    if (wait) pending_.push_back({slot_of(static_cast<Sharers>(group)), *wait});
   }
   const auto& copies = in_.data->copies.optimizer_waits;
   if (!copies.empty() && copies[index]) pending_.push_back({slot_copies, *copies[index]});
@@ -355,9 +358,8 @@ void LaneWriter::update(int round) {
   // With several rounds it is the next one that waits.
   if (in_.schedule->rounds > 1) return;
   for (std::size_t group = 0; group < in_.data->by_sharers.size(); ++group) {
-    const auto sharers = static_cast<Sharers>(group);
-    const std::optional<int> wait = in_.data->of(sharers).end_waits;
-    if (wait) pending_.push_back({slot_of(sharers), *wait});
+    const std::optional<int> wait = in_.data->by_sharers[group].end_waits;
+    if (wait) pending_.push_back({slot_of(static_cast<Sharers>(group)), *wait});
   }
   if (!pending_.empty()) add({.label = "iteration ends", .category = Category::other}, {});
 }

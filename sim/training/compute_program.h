@@ -127,6 +127,8 @@ struct LaneInput {
   double multiprocessors_of_collective = 0;  // share of a device that a collective's kernel holds
   // [micro-batch of an iteration] draw of its lengths; null: all are alike.
   const std::vector<int>* lengths = nullptr;
+  // Micro-batches of an iteration where experts are shuffled for each; 0: they are not.
+  int routing_draws = 0;
   LaneJitter* jitter = nullptr;  // null: every operator takes its own duration
 };
 

@@ -107,14 +107,19 @@ void fill_boundary(const Job& job, const dnn::Transformer& dnn, const dnn::Shard
   costs.boundary = costs.boundary / shard.tensor;
 }
 
+constexpr std::vector<CostedOperator> UnitCosts::*passes[] = {
+    &UnitCosts::forward, &UnitCosts::backward, &UnitCosts::backward_input,
+    &UnitCosts::backward_weight};
+
 class JobCoster {
  public:
-  JobCoster(const Job& job, const profile::Profile& profile, int expert_rank)
+  JobCoster(const Job& job, const profile::Profile& profile, int expert_rank, int expert_group)
       : job_(job),
         dnn_(std::get<dnn::Transformer>(job.dnn)),
         shard_(shard_of(job)),
         coster_(job, profile, packed_lengths(job.plan)),
         expert_rank_(expert_rank),
+        expert_group_(expert_group),
         holdings_(plan::holdings(job.plan)),
         gradient_bytes_(job.stack.gradient_fp32 ? 4 : shard_.bytes_per_element) {}
 
@@ -125,7 +130,8 @@ class JobCoster {
     dnn::Shard shard;
     std::shared_ptr<const std::vector<double>> of_ranks;  // none: even
   };
-  Loads loads_of(int layer) const;
+  bool has_loads() const;
+  Loads loads_of(int layer, int micro_batch = 0) const;
   UnitCosts unit(const dnn::LayerOperators& operators, double parameters, double experts = 0,
                  const std::shared_ptr<const std::vector<double>>& loads = nullptr);
   // A layer of a tensor degree behind one of another.
@@ -134,7 +140,10 @@ class JobCoster {
     int tensor_before = 1;
     auto operator<=>(const Step&) const = default;
   };
+  UnitCosts routed(const dnn::LayerKind& kind, const Step& step, const Loads& loads);
   UnitCosts layer(const dnn::LayerKind& kind, int number, const Step& step);
+  template <class OfDraw>
+  void add_draws(UnitCosts& unit, OfDraw of_draw);
   void reshard(int from, int to, UnitCosts& unit);
   std::vector<CostedOperator> costed(const std::vector<dnn::Operator>& operators,
                                      const std::shared_ptr<const std::vector<double>>& loads);
@@ -144,18 +153,22 @@ class JobCoster {
   const dnn::Transformer& dnn_;
   const dnn::Shard shard_;
   Coster coster_;
-  const int expert_rank_;
+  const int expert_rank_, expert_group_;
   const std::vector<plan::Holding> holdings_;
   int last_tensor_ = 1;
   const double gradient_bytes_;
 };
 
 // Experts with a capacity have as many rows whatever the routing.
-JobCoster::Loads JobCoster::loads_of(int layer) const {
+bool JobCoster::has_loads() const {
+  return !job_.plan.routing.is_even() && dnn_.experts.capacity_factor == 0 && dnn_.is_moe();
+}
+
+JobCoster::Loads JobCoster::loads_of(int layer, int micro_batch) const {
   Loads result{shard_, nullptr};
-  const plan::Routing& routing = job_.plan.routing;
-  if (routing.is_even() || dnn_.experts.capacity_factor > 0 || !dnn_.is_moe()) return result;
-  const auto ranks = plan::rank_loads(routing, dnn_.experts.count, job_.plan.expert, layer);
+  if (!has_loads()) return result;
+  const auto ranks = plan::rank_loads(job_.plan.routing, dnn_.experts.count, job_.plan.expert,
+                                      {layer, micro_batch, expert_group_});
   auto loads = std::make_shared<std::vector<double>>();
   for (const plan::RankLoad& rank : ranks) loads->push_back(rank.load);
   result.of_ranks = std::move(loads);
@@ -219,8 +232,7 @@ void JobCoster::reshard(int from, int to, UnitCosts& unit) {
   if (plan::splits_backward(job_.plan)) unit.backward_input.push_back(o);
 }
 
-UnitCosts JobCoster::layer(const dnn::LayerKind& kind, int number, const Step& step) {
-  const Loads loads = loads_of(number);
+UnitCosts JobCoster::routed(const dnn::LayerKind& kind, const Step& step, const Loads& loads) {
   const dnn::Shard shard = plan::shard_of(loads.shard, step.strategy);
   const dnn::Recompute recompute = step.strategy.recompute;
   const auto parameters = dnn::shard_parameters(dnn_, shard, job_.stack, kind);
@@ -228,24 +240,56 @@ UnitCosts JobCoster::layer(const dnn::LayerKind& kind, int number, const Step& s
                           parameters.layer, parameters.experts, loads.of_ranks);
   result.activations =
       dnn::activation_bytes(dnn_, shard, job_.stack, recompute, kind).per_layer.value();
+  return result;
+}
+
+UnitCosts JobCoster::layer(const dnn::LayerKind& kind, int number, const Step& step) {
+  const bool is_drawn =
+      has_loads() && kind.is_moe && job_.plan.routing.draw == plan::Routing::Draw::per_micro_batch;
+  UnitCosts result = routed(kind, step, is_drawn ? Loads{shard_, nullptr} : loads_of(number));
+  if (is_drawn) {
+    add_draws(result, [&](int draw) { return routed(kind, step, loads_of(number, draw)); });
+  }
   result.holding = plan::holding_of(holdings_, step.strategy);
-  if (shard.tensor < shard_.tensor) {
-    for (auto* pass :
-         {&result.forward, &result.backward, &result.backward_input, &result.backward_weight}) {
-      for (CostedOperator& o : *pass) {
-        if (o.collective && o.group == dnn::RankGroup::tensor) o.part = {shard.tensor, 1};
+  if (step.strategy.tensor < shard_.tensor) {
+    for (const auto pass : passes) {
+      for (CostedOperator& o : result.*pass) {
+        if (o.collective && o.group == dnn::RankGroup::tensor) o.part = {step.strategy.tensor, 1};
       }
     }
   }
-  reshard(step.tensor_before, shard.tensor, result);
+  reshard(step.tensor_before, step.strategy.tensor, result);
   return result;
+}
+
+// `of_draw(micro-batch)` gives the same operators, as long as that micro-batch makes them.
+template <class OfDraw>
+void JobCoster::add_draws(UnitCosts& unit, OfDraw of_draw) {
+  std::vector<UnitCosts> drawn;
+  for (int draw = 0; draw < job_.plan.micro_batches(); ++draw) drawn.push_back(of_draw(draw));
+  for (const auto pass : passes) {
+    for (std::size_t i = 0; i < (unit.*pass).size(); ++i) {
+      std::vector<Variant> variants;
+      std::vector<std::optional<Skew>> skews;
+      for (const UnitCosts& one : drawn) {
+        const CostedOperator& o = (one.*pass).at(i);
+        variants.push_back({o.work, o.memory_rate, o.flops});
+        skews.push_back(o.skew);
+      }
+      CostedOperator& o = (unit.*pass)[i];
+      if (o.variants) continue;  // by lengths, which the routing does not change
+      o.varies_by_routing = true;
+      o.variants = std::make_shared<const std::vector<Variant>>(std::move(variants));
+      o.skews = std::make_shared<const std::vector<std::optional<Skew>>>(std::move(skews));
+    }
+  }
 }
 
 // Once for each kind of layer and strategy, and for each layer where popularity is drawn for it.
 void JobCoster::fill_layers(JobCosts& costs) {
   const dnn::LayerKinds kinds = dnn::layer_kinds(dnn_);
   const bool is_drawn =
-      !job_.plan.routing.is_even() && job_.plan.routing.draw == plan::Routing::Draw::per_layer;
+      !job_.plan.routing.is_even() && job_.plan.routing.draw != plan::Routing::Draw::fixed;
   std::map<std::pair<std::size_t, Step>, std::size_t> known_units;
   Step step{plan::strategy_of(job_.plan, 0), shard_.tensor};
   for (int number = 0; number < dnn_.layers; ++number) {
@@ -273,10 +317,16 @@ JobCosts JobCoster::run() {
   reshard(last_tensor_, shard_.tensor, costs.head);
   costs.prediction_modules = dnn_.prediction_modules;
   if (dnn_.prediction_modules > 0) {
-    const Loads loads = loads_of(dnn_.layers);
-    costs.prediction =
-        unit(dnn::prediction_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute),
-             parameters.layer + parameters.prediction, parameters.experts, loads.of_ranks);
+    const auto module = [&](const Loads& loads) {
+      return unit(dnn::prediction_operators(dnn_, loads.shard, job_.stack, job_.plan.recompute),
+                  parameters.layer + parameters.prediction, parameters.experts, loads.of_ranks);
+    };
+    const bool is_drawn =
+        has_loads() && job_.plan.routing.draw == plan::Routing::Draw::per_micro_batch;
+    costs.prediction = module(is_drawn ? Loads{shard_, nullptr} : loads_of(dnn_.layers));
+    if (is_drawn) {
+      add_draws(costs.prediction, [&](int draw) { return module(loads_of(dnn_.layers, draw)); });
+    }
   }
   fill_boundary(job_, dnn_, shard_, costs);
   costs.extrapolated = coster_.extrapolated;
@@ -285,10 +335,11 @@ JobCosts JobCoster::run() {
 
 }  // namespace
 
-JobCosts job_costs(const Job& job, const profile::Profile& profile, int expert_rank) {
+JobCosts job_costs(const Job& job, const profile::Profile& profile, int expert_rank,
+                   int expert_group) {
   if (const auto* timed_dnn = std::get_if<TimedDnn>(&job.dnn))
     return timed_costs(*timed_dnn, job.plan);
-  return JobCoster(job, profile, expert_rank).run();
+  return JobCoster(job, profile, expert_rank, expert_group).run();
 }
 
 }  // namespace sim::training

@@ -19,9 +19,10 @@ struct Skew {
   bool is_to_experts = true;                         // that many more rows go there; or come back
 };
 
-// What differs from micro-batch to micro-batch: how long documents are.
+// What differs from micro-batch to micro-batch: how long documents are, how popular experts.
 struct MicroBatchDraws {
   int lengths = 0;  // index into plan::PackedBatch::sums
+  int routing = 0;  // micro-batch, where experts are shuffled for each
   auto operator<=>(const MicroBatchDraws&) const = default;
 };
 
@@ -60,12 +61,17 @@ struct CostedOperator {
   enum class Family { gemm, attention, memory, none };
   Family family = Family::none;
   double relative_p90 = 0;
-  // [draw of lengths] none: all micro-batches are alike; else the rest is of their mean.
+  // [draw] none: all micro-batches are alike; else the rest is of their mean.
   std::shared_ptr<const std::vector<Variant>> variants;
+  std::shared_ptr<const std::vector<std::optional<Skew>>> skews;
+  bool varies_by_routing = false;  // or by lengths
 
   Variant in(const MicroBatchDraws& draws) const {
     if (!variants) return {work, memory_rate, flops};
-    return (*variants)[static_cast<std::size_t>(draws.lengths)];
+    return (*variants)[static_cast<std::size_t>(varies_by_routing ? draws.routing : draws.lengths)];
+  }
+  const std::optional<Skew>& skew_in(const MicroBatchDraws& draws) const {
+    return skews ? (*skews)[static_cast<std::size_t>(draws.routing)] : skew;
   }
 };
 
@@ -113,8 +119,9 @@ struct JobCosts {
   std::vector<std::string> extrapolated;
 };
 
-// Of a rank that has this place in its expert group.
-JobCosts job_costs(const Job& job, const calibrate::profile::Profile& profile, int expert_rank);
+// Of a rank that has this place in its expert group, which is this one of its stage.
+JobCosts job_costs(const Job& job, const calibrate::profile::Profile& profile, int expert_rank,
+                   int expert_group = 0);
 
 // The optimizer over so many parameters of one rank, as one operator.
 CostedOperator optimizer_cost(const Job& job, const calibrate::profile::Profile& profile,

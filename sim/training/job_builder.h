@@ -66,6 +66,7 @@ class JobBuilder {
 
   const Profile& profile(int rank) const { return profile_of(job_, rank); }
   int expert_rank(int rank) const;
+  int expert_group(int rank) const;
   const std::vector<int>* lengths_of(int rank) const;
   const JobCosts& costs(int rank);
   plan::PassTimes pass_times(int first_stage);
@@ -203,10 +204,11 @@ class JobBuilder {
   std::vector<plan::Holding> holdings_;      // plan::holdings()
   std::vector<int> shared_collectives_;      // [stage]
   std::vector<std::vector<int>> layers_;     // [pipeline][part of the dnn]
-  // By type of device, rank in the expert group where the routing is not even, and tensor degree.
-  std::map<std::tuple<std::string, int, int>, JobCosts> costs_;
-  // By stage, type of device and expert rank.
-  std::map<std::tuple<int, std::string, int>, std::vector<std::vector<Unit>>> units_;
+  // By type of device; where the routing is not even, rank in the expert group, and the group where
+  // they are not alike; and tensor degree.
+  std::map<std::tuple<std::string, int, int, int>, JobCosts> costs_;
+  // By stage, type of device, expert rank and group.
+  std::map<std::tuple<int, std::string, int, int>, std::vector<std::vector<Unit>>> units_;
   ReplicaPlan plan_;
   std::vector<int> ranks_;  // that are simulated, ascending
   std::unordered_map<int, int> lane_of_rank_;

@@ -33,12 +33,19 @@ const std::vector<int>* JobBuilder::lengths_of(int rank) const {
   return &packed_->of_replica(grid_.coordinates(rank).data);
 }
 
+int JobBuilder::expert_group(int rank) const {
+  const plan::Routing& routing = job_.plan.routing;
+  if (routing.is_even() || routing.are_groups_alike) return 0;
+  return grid_.coordinate(plan::ExpertDimension::data, rank);
+}
+
 const JobCosts& JobBuilder::costs(int rank) {
   const std::string type(cluster_.device(rank).device_type);
   const Job& job = job_at(stage_of(rank));
-  const auto [entry, is_new] = costs_.try_emplace({type, expert_rank(rank), job.plan.tensor});
+  const auto [entry, is_new] =
+      costs_.try_emplace({type, expert_rank(rank), expert_group(rank), job.plan.tensor});
   if (!is_new) return entry->second;
-  entry->second = job_costs(job, profile(rank), expert_rank(rank));
+  entry->second = job_costs(job, profile(rank), expert_rank(rank), expert_group(rank));
   for (const std::string& name : entry->second.extrapolated) {
     std::string text = fmt::format("{}: {}", type, name);
     auto& all = result_.extrapolated;
@@ -128,7 +135,8 @@ void JobBuilder::make_lanes() {
     const auto tensor = tensor_group(group);
     const auto type = [&](int rank) { return cluster_.device(rank).device_type; };
     const bool is_uniform = std::all_of(group.begin(), group.end(), [&](int rank) {
-      return type(rank) == type(group.front()) && expert_rank(rank) == expert_rank(group.front());
+      return type(rank) == type(group.front()) && expert_rank(rank) == expert_rank(group.front()) &&
+             expert_group(rank) == expert_group(group.front());
     });
     // With draws, the slowest of a group with a disturbed device is not known before.
     // Nor do ranks that collectives of other groups hold up by themselves run in lockstep.
@@ -159,6 +167,7 @@ std::string JobBuilder::lane_key(int index) {
   std::string key = fmt::format("{} {} {} {} {}", lane.stage, type, expert_rank(lane.ranks.front()),
                                 lane.is_merged, job_.fidelity == Fidelity::operators || !capacity);
   if (capacity) key += fmt::format(" {} {}", capacity->multiprocessors, capacity->memory);
+  key += fmt::format(" group {}", expert_group(lane.ranks.front()));
   if (has_slow_launches(lane)) key += " slow launches";
   if (tensor) {
     key += " " + signature(*tensor->whole);
@@ -227,6 +236,9 @@ LanePrograms JobBuilder::programs_of(int index, LaneJitter* jitter) {
   input.receive_from_next = receive_cost(index, true);
   input.multiprocessors_of_collective = collective_share(rank);
   input.lengths = lengths_of(rank);
+  const plan::Routing& routing = job_.plan.routing;
+  const bool is_drawn = routing.draw == plan::Routing::Draw::per_micro_batch;
+  input.routing_draws = !routing.is_even() && is_drawn ? job_.plan.micro_batches() : 0;
   input.jitter = jitter;
   return lane_programs(input);
 }

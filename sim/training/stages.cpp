@@ -31,7 +31,7 @@ int JobBuilder::stage_of(int rank) const {
 
 const std::vector<std::vector<Unit>>& JobBuilder::units(int stage, int rank) {
   const std::string type(cluster_.device(rank).device_type);
-  const auto key = std::make_tuple(stage, type, expert_rank(rank));
+  const auto key = std::make_tuple(stage, type, expert_rank(rank), expert_group(rank));
   const auto found = units_.find(key);
   if (found != units_.end()) return found->second;
   const JobCosts& c = costs(rank);

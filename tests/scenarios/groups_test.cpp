@@ -54,7 +54,11 @@ class RandomGroups : Choices {
     if (has_experts) {
       text += fmt::format(", expert: {{degree: {}, tensor: {}}}", degree, expert_tensor);
       text += pick<const char*>({"", "", ", routing: {distribution: zipf, s: 0.8}",
-                                 ", routing: {distribution: zipf, draw: per-layer}"});
+                                 ", routing: {distribution: zipf, draw: per-layer}",
+                                 ", routing: {distribution: zipf, draw: per-micro-batch}",
+                                 ", routing: {distribution: zipf, groups: independent}",
+                                 ", routing: {distribution: zipf, s: 0.5, draw: per-micro-batch, "
+                                 "groups: independent}"});
     }
     text += "}\n";
     text += fmt::format(
@@ -123,4 +127,41 @@ TEST_CASE("groups: a histogram of equal shares is an even routing") {
   const std::string equal = "{distribution: histogram, shares: [5, 5, 5, 5, 5, 5, 5, 5]}";
   CHECK(iteration(file, {{"plan.routing", equal}}) ==
         iteration(file, {{"plan.routing", "{distribution: balanced}"}}));
+}
+
+namespace {
+
+std::string routed(const char* routing, int degree, int micro_batches) {
+  return std::string(
+             "maquette: 1\nname: routed\ncluster:\n"
+             "  hosts: [{name: h, count: 2, type: hgx-h100}]\n"
+             "  fabric: {kind: one-switch, link: 400 Gbit/s, latency: 0.6 us}\n") +
+         moe +
+         fmt::format(
+             "stack: ideal\ntraining: {{sequence: 256, global_batch: {}}}\n"
+             "plan: {{expert: {{degree: {}}}, routing: {{distribution: zipf, {}}}}}\n",
+             16 * micro_batches, degree, routing);
+}
+
+Picoseconds time_of(const std::string& text) {
+  Picoseconds time = 0;
+  each_scenario(
+      1, [&](unsigned) { return text; },
+      [&](const std::filesystem::path& file) { time = run_scenario(file).result.iteration_ps(); });
+  return time;
+}
+
+}  // namespace
+
+// The first micro-batch is drawn as each layer is, and the first group as all of them.
+TEST_CASE("groups: experts shuffled for each micro-batch, and for each group") {
+  CHECK(time_of(routed("draw: per-micro-batch", 4, 1)) == time_of(routed("draw: per-layer", 4, 1)));
+  CHECK(time_of(routed("draw: per-micro-batch", 4, 3)) != time_of(routed("draw: per-layer", 4, 3)));
+  // Two experts a rank: which are together, and how hot the hottest rank is, differs.
+  CHECK(time_of(routed("draw: per-layer, groups: independent", 4, 2)) >
+        time_of(routed("draw: per-layer, groups: same", 4, 2)));
+  // Of 16 ranks whose experts are in groups of 8 each second one; all devices of a host are one.
+  const std::string text = routed("draw: per-layer", 8, 1);
+  CHECK(time_of(text + "placement: {expert_order: [tensor, expert, data]}\n") == time_of(text));
+  CHECK(time_of(text + "placement: {expert_order: [data, tensor, expert]}\n") > time_of(text));
 }

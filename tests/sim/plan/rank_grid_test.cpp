@@ -169,3 +169,15 @@ TEST_CASE("rank grid: shares of one copy are neighbours, copies stand apart") {
   CHECK(grid.copies(4) == std::vector<int>{4, 12});
   CHECK(grid.copies(15) == std::vector<int>{7, 15});
 }
+
+// 2 tensor x 4 data ranks of one stage; experts over 4 of them, without tensor ranks of their own.
+TEST_CASE("rank grid: experts cut over data ranks first") {
+  Plan plan;
+  plan.tensor = 2, plan.data = 4, plan.expert = 4;
+  CHECK(RankGrid(plan).group(ExpertDimension::expert, 0) == std::vector<int>{0, 1, 2, 3});
+  CHECK(RankGrid(plan).group(ExpertDimension::data, 0) == std::vector<int>{0, 4});
+  plan.expert_order = {ExpertDimension::data, ExpertDimension::tensor, ExpertDimension::expert};
+  CHECK(RankGrid(plan).group(ExpertDimension::expert, 0) == std::vector<int>{0, 2, 4, 6});
+  CHECK(RankGrid(plan).group(ExpertDimension::data, 0) == std::vector<int>{0, 1});
+  CHECK(RankGrid(plan).coordinate(ExpertDimension::expert, 5) == 2);
+}
