@@ -92,6 +92,9 @@ struct Problem {
   std::string field, other_field, message, why, hint;
 };
 std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int devices);
+// What keeps its layers and micro-batches from being dealt anew to unlike replicas.
+// REQUIRES: problems() finds none.
+std::vector<Problem> problems_of_replanning(const Plan& plan, bool has_experts);
 
 // One rank's share of a micro-batch. `bytes_per_element`: of activations.
 dnn::Shard shard_of(const Plan& plan, double bytes_per_element);

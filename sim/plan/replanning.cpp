@@ -15,6 +15,7 @@ namespace sim::plan {
 namespace {
 
 constexpr std::array changes = {Change::keep, Change::regroup, Change::drop};
+constexpr std::array orders = {StageOrder::in_place, StageOrder::slow_first, StageOrder::slow_last};
 
 bool is_power_of_two(std::size_t n) { return std::has_single_bit(n); }
 
@@ -41,24 +42,26 @@ struct Option {
 
 class Replanner {
  public:
-  explicit Replanner(const UnevenJob& job);
-  std::optional<Replanning> best() const;
+  Replanner(const UnevenJob& job, StageOrder order);
+  // Those that there are, in the order of changes.
+  std::vector<Replanning> all() const;
 
  private:
   using Slowdowns = std::vector<std::vector<double>>;  // [stage][device]
   bool is_straggler(double slowdown) const { return slowdown > job_.threshold; }
   bool has_straggler(const Slowdowns& stages) const;
   Option option(const Slowdowns& stages, Change change) const;
-  StageSpeed speed(const Slowdowns& stages, const std::vector<DevicePlace>& group, int stage,
-                   int stage_count) const;
+  double rate(const Slowdowns& stages, const std::vector<DevicePlace>& group) const;
+  void reorder(const Slowdowns& stages, Option& option) const;
   Change fastest(std::size_t replica) const;
   std::optional<Replanning> replanning(std::vector<Change> chosen) const;
 
   const UnevenJob& job_;
+  StageOrder order_;
   std::vector<std::vector<Option>> options_;  // [replica], by Change; healthy: only to keep
 };
 
-Replanner::Replanner(const UnevenJob& job) : job_(job) {
+Replanner::Replanner(const UnevenJob& job, StageOrder order) : job_(job), order_(order) {
   for (const Slowdowns& stages : job.slowdowns) {
     std::vector<Option>& options = options_.emplace_back();
     for (const Change change : changes) {
@@ -88,16 +91,27 @@ Option Replanner::option(const Slowdowns& stages, Change change) const {
       for (const int index : piece) devices.push_back({static_cast<int>(s), index});
     }
   }
-  const int stage_count = static_cast<int>(result.devices.size());
-  for (const std::vector<DevicePlace>& devices : result.devices) {
-    const int stage = static_cast<int>(result.speeds.size());
-    result.speeds.push_back(speed(stages, devices, stage, stage_count));
+  if (has_straggler(stages)) reorder(stages, result);
+  const std::size_t count = result.devices.size();
+  for (std::size_t s = 0; s < count; ++s) {
+    const std::vector<DevicePlace>& group = result.devices[s];
+    const double extra = (s == 0 ? job_.first_extra : 0) + (s + 1 == count ? job_.last_extra : 0);
+    const int holds = job_.layers_max(static_cast<int>(s), static_cast<int>(count),
+                                      static_cast<int>(group.size()));
+    result.speeds.push_back({.rate = rate(stages, group), .layers_max = holds, .extra = extra});
   }
   return result;
 }
 
-StageSpeed Replanner::speed(const Slowdowns& stages, const std::vector<DevicePlace>& group,
-                            int stage, int stage_count) const {
+void Replanner::reorder(const Slowdowns& stages, Option& option) const {
+  if (order_ == StageOrder::in_place) return;
+  std::stable_sort(option.devices.begin(), option.devices.end(), [&](const auto& a, const auto& b) {
+    const double of_a = rate(stages, a), of_b = rate(stages, b);
+    return order_ == StageOrder::slow_first ? of_a > of_b : of_a < of_b;
+  });
+}
+
+double Replanner::rate(const Slowdowns& stages, const std::vector<DevicePlace>& group) const {
   const std::size_t degree = group.size(), full = stages.front().size();
   invariant(is_power_of_two(full) && is_power_of_two(degree) && degree <= full,
             "tensor groups are of one size, a power of two");
@@ -108,8 +122,7 @@ StageSpeed Replanner::speed(const Slowdowns& stages, const std::vector<DevicePla
     slowdowns.push_back(
         stages[static_cast<std::size_t>(device.stage)][static_cast<std::size_t>(device.index)]);
   }
-  return {.rate = group_rate(slowdowns, job_.penalties[halvings]),
-          .layers_max = job_.layers_max(stage, stage_count, static_cast<int>(degree))};
+  return group_rate(slowdowns, job_.penalties[halvings]);
 }
 
 Change Replanner::fastest(std::size_t replica) const {
@@ -137,22 +150,28 @@ std::optional<Replanning> Replanner::replanning(std::vector<Change> chosen) cons
   std::optional<UnevenSplit> split = uneven_split(speeds, job_.layers, job_.micro_batches);
   if (!split) return std::nullopt;
   result.changes = std::move(chosen);
+  result.order = order_;
   result.split = *std::move(split);
   return result;
 }
 
-std::optional<Replanning> Replanner::best() const {
+std::vector<Replanning> Replanner::all() const {
   std::vector<std::vector<Change>> candidates;
   for (const Change change : changes) candidates.emplace_back(options_.size(), change);
   std::vector<Change> each;
   for (std::size_t r = 0; r < options_.size(); ++r) each.push_back(fastest(r));
   candidates.insert(candidates.begin() + 1, std::move(each));
-  std::optional<Replanning> result;
+  std::vector<Replanning> result;
   for (std::vector<Change>& candidate : candidates) {
     std::optional<Replanning> next = replanning(std::move(candidate));
-    if (next && (!result || next->split.longest < result->split.longest)) result = std::move(next);
+    if (next) result.push_back(*std::move(next));
   }
   return result;
+}
+
+bool comes_to_the_same(const Replanning& a, const Replanning& b) {
+  return a.devices == b.devices && a.split.layers == b.split.layers &&
+         a.split.micro_batches == b.split.micro_batches;
 }
 
 }  // namespace
@@ -178,6 +197,26 @@ std::vector<std::vector<int>> regroup(std::span<const double> slowdowns, double 
   return groups;
 }
 
-std::optional<Replanning> best_uneven_split(const UnevenJob& job) { return Replanner(job).best(); }
+std::vector<Replanning> uneven_splits(const UnevenJob& job) {
+  std::vector<Replanning> result;
+  for (const StageOrder order : orders) {
+    for (Replanning& next : Replanner(job, order).all()) {
+      const bool is_known = std::any_of(result.begin(), result.end(), [&](const Replanning& known) {
+        return comes_to_the_same(known, next);
+      });
+      if (!is_known) result.push_back(std::move(next));
+    }
+  }
+  return result;
+}
+
+std::optional<Replanning> best_uneven_split(const UnevenJob& job) {
+  std::vector<Replanning> all = uneven_splits(job);
+  const auto best = std::min_element(
+      all.begin(), all.end(),
+      [](const Replanning& a, const Replanning& b) { return a.split.longest < b.split.longest; });
+  if (best == all.end()) return std::nullopt;
+  return std::move(*best);
+}
 
 }  // namespace sim::plan

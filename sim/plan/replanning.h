@@ -31,6 +31,7 @@ struct UnevenJob {
   // Layers that a stage of this degree holds, by its index from the front.
   std::function<int(int stage, int stages, int tensor)> layers_max;
   int layers = 0, micro_batches = 0;
+  double first_extra = 0, last_extra = 0;  // of the first and the last stage, see StageSpeed
   double threshold = straggler_threshold;
 };
 
@@ -38,20 +39,28 @@ struct UnevenJob {
 // of a cut group become stages, in the place of the one that it was.
 enum class Change { keep, regroup, drop };  // drop: regroup, and leave stragglers out
 
+// Where the stages of a replica that has stragglers are. A stage with few layers at the front
+// leaves the many layers to stages that hold fewer micro-batches.
+enum class StageOrder { in_place, slow_first, slow_last };
+
 struct DevicePlace {
   int stage = 0, index = 0;  // in `slowdowns` of its replica
   bool operator==(const DevicePlace&) const = default;
 };
 
 struct Replanning {
-  std::vector<Change> changes;                                 // [replica]
+  std::vector<Change> changes;  // [replica]
+  StageOrder order = StageOrder::in_place;
   std::vector<std::vector<std::vector<DevicePlace>>> devices;  // [replica][stage]
   UnevenSplit split;
 };
-// The change with the least `longest`, and the least change of equals: all are kept, each replica
-// has what makes its slowest stage fastest, all are regrouped, all leave stragglers out. None: none
-// of these holds the layers with as many micro-batches as stages or more.
-// REQUIRES: groups are of one size, a power of two, with a penalty for every degree below.
+// All that can be done: all are kept, each replica has what makes its slowest stage fastest, all
+// are regrouped, all leave stragglers out; each with its stages in place, then the slowest ones
+// first, then last. Left out are those that do not hold the layers with as many micro-batches as
+// stages or more, and those that come to the same as one before. REQUIRES: groups are of one size,
+// a power of two, with a penalty for every degree below.
+std::vector<Replanning> uneven_splits(const UnevenJob& job);
+// The first of those with the least `longest`. None: there are none.
 std::optional<Replanning> best_uneven_split(const UnevenJob& job);
 
 }  // namespace sim::plan

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sim/plan/plan.h"
 
@@ -32,6 +33,18 @@ std::vector<int> kinds_of_replicas(const Plan& plan) {
     result.push_back(static_cast<int>(found - firsts.begin()));
   }
   return result;
+}
+
+void set_replicas(Plan& plan, std::vector<Replica> replicas) {
+  plan.replicas = std::move(replicas);
+  plan.data = static_cast<int>(plan.replicas.size());
+  plan.tensor = plan.stages = 1;
+  plan.layers.clear();
+  plan.order = Plan{}.order;
+  for (const Replica& replica : plan.replicas) {
+    plan.stages = std::max(plan.stages, replica.stages());
+    for (const int degree : replica.tensor) plan.tensor = std::max(plan.tensor, degree);
+  }
 }
 
 int stages_of(const Plan& plan, int replica) {

@@ -31,6 +31,9 @@ inline std::size_t kind_of(const std::vector<int>& kinds, int replica) {
   return kinds.empty() ? 0 : static_cast<std::size_t>(kinds[static_cast<std::size_t>(replica)]);
 }
 
+// Gives the plan such replicas instead of the cut that it had.
+void set_replicas(Plan& plan, std::vector<Replica> replicas);
+
 int stages_of(const Plan& plan, int replica);
 // What a stage of a replica does is that of a plan in which all replicas are cut like this one, and
 // all stages have as many tensor ranks as this one.

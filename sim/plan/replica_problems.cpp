@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -14,13 +15,43 @@ namespace {
 
 constexpr const char* no_shards = "the shards of one replica are then no shards of another";
 
+// What is not modelled between replicas that are not alike.
+std::vector<Problem> kinds_of_parallelism(const Plan& plan, bool has_experts) {
+  std::vector<Problem> result;
+  const auto refuse = [&](bool is_there, const char* field, const std::string& what,
+                          const char* hint, const char* why = no_shards) {
+    if (!is_there) return;
+    result.push_back({field, "plan.replicas", what + " of replicas that are not alike", why, hint});
+  };
+  refuse(plan.context > 1, "plan.context", "context parallelism", "write context: 1");
+  refuse(plan.expert * plan.expert_tensor > 1, "plan.expert.degree", "expert parallelism",
+         "write degree: 1");
+  refuse(has_experts, "plan.replicas", "routed experts", "");
+  refuse(plan.sharding >= Sharding::zero2, "plan.data.sharding", "sharded gradients",
+         "write sharding: zero-1 or none");
+  refuse(plan.shard > 0, "plan.data.shard_degree", "several copies", "leave shard_degree out");
+  refuse(plan.packing.has_value(), "training.packing", "packed documents", "",
+         "which replica gets which is not known");
+  refuse(plan.offload.is_on(), "plan.offload", "offloading", "leave it out", "it is not modelled");
+  const ScheduleKind kind = plan.schedule;
+  const bool is_known = kind == ScheduleKind::gpipe || kind == ScheduleKind::one_f_one_b ||
+                        kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_h2 ||
+                        kind == ScheduleKind::double_buffered ||
+                        kind == ScheduleKind::wave_synchronous;
+  refuse(!is_known || plan.virtual_stages > 1, "plan.pipeline.schedule",
+         fmt::format("the schedule {}", traits(kind).name),
+         "write gpipe, 1f1b, zb-h1, zb-h2, pipedream-2bw or wave-synchronous",
+         "their parts are on one stage each, in model order");
+  return result;
+}
+
 class ReplicaChecker {
  public:
   ReplicaChecker(const Plan& plan, const dnn::Transformer& dnn, int devices)
       : plan_(plan), dnn_(dnn), devices_(devices) {}
 
   std::vector<Problem> run() {
-    kinds_of_parallelism();
+    for (Problem& problem : kinds_of_parallelism(plan_, dnn_.is_moe())) add(std::move(problem));
     for (const Replica& replica : plan_.replicas) shape(replica);
     if (!result_.empty()) return std::move(result_);
     placed();
@@ -43,7 +74,6 @@ class ReplicaChecker {
     return fmt::format("plan.replicas.{}.{}", replica.entry, key);
   }
 
-  void kinds_of_parallelism();
   void shape(const Replica& replica);
   void placed();
   void batch();
@@ -55,34 +85,6 @@ class ReplicaChecker {
   int devices_;
   std::vector<Problem> result_;
 };
-
-// What is not modelled between replicas that are not alike.
-void ReplicaChecker::kinds_of_parallelism() {
-  const auto refuse = [&](bool is_there, const char* field, const std::string& what,
-                          const char* hint, const char* why = no_shards) {
-    if (!is_there) return;
-    add({field, "plan.replicas", what + " of replicas that are not alike", why, hint});
-  };
-  refuse(plan_.context > 1, "plan.context", "context parallelism", "write context: 1");
-  refuse(plan_.expert * plan_.expert_tensor > 1, "plan.expert.degree", "expert parallelism",
-         "write degree: 1");
-  refuse(dnn_.is_moe(), "plan.replicas", "routed experts", "");
-  refuse(plan_.sharding >= Sharding::zero2, "plan.data.sharding", "sharded gradients",
-         "write sharding: zero-1 or none");
-  refuse(plan_.shard > 0, "plan.data.shard_degree", "several copies", "leave shard_degree out");
-  refuse(plan_.packing.has_value(), "training.packing", "packed documents", "",
-         "which replica gets which is not known");
-  refuse(plan_.offload.is_on(), "plan.offload", "offloading", "leave it out", "it is not modelled");
-  const ScheduleKind kind = plan_.schedule;
-  const bool is_known = kind == ScheduleKind::gpipe || kind == ScheduleKind::one_f_one_b ||
-                        kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_h2 ||
-                        kind == ScheduleKind::double_buffered ||
-                        kind == ScheduleKind::wave_synchronous;
-  refuse(!is_known || plan_.virtual_stages > 1, "plan.pipeline.schedule",
-         fmt::format("the schedule {}", traits(kind).name),
-         "write gpipe, 1f1b, zb-h1, zb-h2, pipedream-2bw or wave-synchronous",
-         "their parts are on one stage each, in model order");
-}
 
 void ReplicaChecker::shape(const Replica& replica) {
   if (replica.tensor.size() != replica.layers.size()) {
@@ -178,6 +180,29 @@ std::vector<Problem> problems(const Plan& plan, const dnn::Transformer& dnn, int
   auto result = plan.replicas.empty() ? problems_of_alike(plan, dnn, devices)
                                       : ReplicaChecker(plan, dnn, devices).run();
   for (Problem& problem : layer_problems(plan, dnn)) result.push_back(std::move(problem));
+  return result;
+}
+
+std::vector<Problem> problems_of_replanning(const Plan& plan, bool has_experts) {
+  if (!plan.replicas.empty()) {
+    return {{"plan.replicas", "", "a plan whose replicas are cut each by itself",
+             "what is planned anew begins as replicas that are alike",
+             "write tensor, pipeline and data degrees instead"}};
+  }
+  std::vector<Problem> result = kinds_of_parallelism(plan, has_experts);
+  const bool is_steady = plan.schedule == ScheduleKind::double_buffered ||
+                         plan.schedule == ScheduleKind::wave_synchronous;
+  if (result.empty() && (is_steady || !flushes(plan))) {
+    result.push_back({"plan.pipeline.schedule", "",
+                      fmt::format("the schedule {}{} of a plan that is made anew",
+                                  traits(plan.schedule).name, is_steady ? "" : " without a flush"),
+                      "layers and micro-batches are dealt so that iterations end together",
+                      "write gpipe, 1f1b, zb-h1 or zb-h2"});
+  }
+  if (!std::has_single_bit(static_cast<unsigned>(plan.tensor))) {
+    result.push_back({"plan.tensor", "", fmt::format("tensor {}, no power of two", plan.tensor),
+                      "tensor groups are cut into groups of 1, 2, 4, ... ranks", ""});
+  }
   return result;
 }
 

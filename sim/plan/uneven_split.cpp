@@ -16,14 +16,17 @@ namespace {
 struct Part {
   double rate = 1;
   int least = 0, most = 0;
+  double extra = 0;
+
+  double takes(int count) const { return rate * (count + extra); }
 };
 
 struct Shares {
   std::vector<int> counts;
-  double largest = 0;  // of rate x count
+  double largest = 0;  // that a part takes
 };
 
-using Key = std::pair<double, int>;
+using Key = std::pair<double, double>;
 
 // Each unit goes to the part with the least key, the first of equals; no key: it has no room.
 template <class KeyOf>
@@ -57,19 +60,19 @@ std::optional<Shares> least_largest(int total, const std::vector<Part>& parts) {
     least += part.least, most += part.most;
   }
   if (parts.empty() || total < least || total > most) return std::nullopt;
-  // Products grow with counts. So the units that were dealt in this order are those with the least
-  // products, and no other choice of so many has a smaller largest one.
+  // What a part takes grows with its count. So the units that were dealt in this order are those
+  // with the least of it, and no other choice of so many has a smaller largest one.
   const std::vector<int> counts = deal(total, parts, [](const Part& part, int count) {
-    return count < part.most ? std::optional(Key(part.rate * (count + 1), 0)) : std::nullopt;
+    return count < part.most ? std::optional(Key(part.takes(count + 1), 0)) : std::nullopt;
   });
   Shares shares;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    shares.largest = std::max(shares.largest, parts[i].rate * counts[i]);
+    shares.largest = std::max(shares.largest, parts[i].takes(counts[i]));
   }
   // What stays within it is dealt once more, to fast parts first.
   shares.counts = deal(total, parts, [&](const Part& part, int count) {
-    const bool has_room = count < part.most && part.rate * (count + 1) <= shares.largest;
-    return has_room ? std::optional(Key(part.rate, count)) : std::nullopt;
+    const bool has_room = count < part.most && part.takes(count + 1) <= shares.largest;
+    return has_room ? std::optional(Key(part.rate, count + part.extra)) : std::nullopt;
   });
   return shares;
 }
@@ -84,7 +87,8 @@ double group_rate(std::span<const double> slowdowns, double penalty) {
 std::optional<LayerSplit> split_layers(int layers, std::span<const StageSpeed> stages) {
   std::vector<Part> parts;
   for (const StageSpeed& stage : stages) {
-    parts.push_back({.rate = stage.rate, .least = 1, .most = stage.layers_max});
+    parts.push_back(
+        {.rate = stage.rate, .least = 1, .most = stage.layers_max, .extra = stage.extra});
   }
   std::optional<Shares> shares = least_largest(layers, parts);
   if (!shares) return std::nullopt;

@@ -2,7 +2,7 @@
 //
 // A stage that takes `rate` per layer takes rate x layers per micro-batch, a pipeline as long as
 // its slowest stage, an iteration as long as the slowest pipeline for all its micro-batches:
-//   longest = max over pipelines of micro-batches x max over stages of rate x layers
+//   longest = max over pipelines of micro-batches x max over stages of rate x (layers + extra)
 // in units of one layer of a healthy group at full degree. Filling and draining pipelines, and
 // communication, are left out.
 // Source: Li et al., "Malleus: Straggler-Resilient Hybrid Parallel Training via Malleable Data and
@@ -24,6 +24,7 @@ double group_rate(std::span<const double> slowdowns, double penalty);
 struct StageSpeed {
   double rate = 1;     // per layer
   int layers_max = 0;  // that its memory holds
+  double extra = 0;    // what else it does, in layers: the embedding, the head
 };
 struct LayerSplit {
   std::vector<int> layers;  // of each stage
@@ -31,10 +32,11 @@ struct LayerSplit {
 };
 // The split with the least `slowest` in which every stage has a layer and none more than it holds.
 // Of these the one with the least sum of rate x layers, which is what filling the pipeline takes;
-// then stages of one rate are as even as their memory lets them, the earlier ones with the
+// then what stages of one rate do is as even as their memory lets it be, the earlier ones with the
 // remainder. None: there is no split. O(layers x log stages).
 // Worked: 60 layers, rates 2.57, 1, 1, 1 -> 6, 18, 18, 18 in 18, where 7, 17, 18, 18 takes as long.
-// REQUIRES: rates > 0.
+// With a head of 2 layers behind the last: 5, 19, 19, 17 in 19.
+// REQUIRES: rates > 0, extra >= 0.
 std::optional<LayerSplit> split_layers(int layers, std::span<const StageSpeed> stages);
 
 struct PipelineSpeed {

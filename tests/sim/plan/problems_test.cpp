@@ -254,3 +254,33 @@ TEST_CASE("problems: every other product again, of plain layers only") {
   CHECK(found.front().message ==
         "every other product again, of a dnn with other than plain layers");
 }
+
+TEST_CASE("problems: what cannot be dealt anew") {
+  const auto fields = [](const Plan& plan, bool has_experts = false) {
+    std::string result;
+    for (const Problem& problem : problems_of_replanning(plan, has_experts)) {
+      result += problem.field + ": " + problem.message + "\n";
+    }
+    return result;
+  };
+  CHECK(fields(fitting_plan()) == "");
+  Plan plan = fitting_plan();
+  plan.schedule = ScheduleKind::double_buffered;
+  CHECK(fields(plan) ==
+        "plan.pipeline.schedule: the schedule pipedream-2bw of a plan that is made anew\n");
+  plan.schedule = ScheduleKind::gpipe, plan.flush = false;
+  CHECK(fields(plan) ==
+        "plan.pipeline.schedule: the schedule gpipe without a flush of a plan that is made anew\n");
+  plan = fitting_plan();
+  plan.tensor = 6;
+  CHECK(fields(plan) == "plan.tensor: tensor 6, no power of two\n");
+  plan = fitting_plan();
+  plan.context = 2, plan.sharding = Sharding::zero3;
+  CHECK(fields(plan, true) ==
+        "plan.context: context parallelism of replicas that are not alike\n"
+        "plan.replicas: routed experts of replicas that are not alike\n"
+        "plan.data.sharding: sharded gradients of replicas that are not alike\n");
+  plan = fitting_plan();
+  set_replicas(plan, {{.tensor = {1}, .layers = {32}, .micro_batches = 64, .devices = {0}}});
+  CHECK(fields(plan) == "plan.replicas: a plan whose replicas are cut each by itself\n");
+}

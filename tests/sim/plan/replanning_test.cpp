@@ -154,6 +154,47 @@ TEST_CASE("replanning: two stragglers -> each replica has its own change, 255") 
   CHECK(result.split.longest == 255);
 }
 
+// First stages hold 10 layers, later ones 20, so a healthy replica takes 10 + 17 + 17 + 16 in 17.
+// Cut in place: 50 layers of rates 5.14, 2, 1, 1 take 19. The pieces first, 5.14 and 2: 51 + 8 + 1
+// in 17, so that each replica does 16 micro-batches in 272.
+TEST_CASE("replanning: first stages that hold little -> the slow ones come first, 272") {
+  UnevenJob job = job_of_32();
+  job.slowdowns[0][1][0] = 2.57;
+  job.layers_max = [](int stage, int, int) { return stage == 0 ? 10 : 20; };
+  const Replanning result = *best_uneven_split(job);
+  CHECK(result.order == StageOrder::slow_first);
+  CHECK(result.changes.front() == Change::regroup);
+  CHECK(result.devices[0] == std::vector{places(1, {0}), places(1, {1}), places(0, {0, 1}),
+                                         places(2, {0, 1}), places(3, {0, 1})});
+  CHECK(result.split.layers[0] == Counts{1, 8, 17, 17, 17});
+  CHECK(result.split.layers[1] == Counts{10, 17, 17, 16});
+  CHECK(result.split.longest == 272);
+}
+
+// A head of 2 layers behind the last of 4 stages: 16, 16, 15, 13 in 16.
+TEST_CASE("replanning: what stages do beside their layers counts") {
+  UnevenJob job = job_of_32();
+  job.last_extra = 2;
+  const Replanning result = *best_uneven_split(job);
+  CHECK(result.split.layers[2] == Counts{16, 16, 15, 13});
+  CHECK(result.split.longest == 256);
+}
+
+TEST_CASE("replanning: all that can be done is listed once, the least of it is the best") {
+  CHECK(uneven_splits(job_of_32()).size() == 1);
+  UnevenJob job = job_of_32();
+  job.slowdowns[0][1][0] = 12.53;
+  const std::vector<Replanning> all = uneven_splits(job);
+  CHECK(all.front().changes == std::vector<Change>(4, Change::keep));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(best_uneven_split(job)->split.longest <= all[i].split.longest);
+    for (std::size_t k = 0; k < i; ++k) {
+      CHECK((all[i].devices != all[k].devices || all[i].split.layers != all[k].split.layers ||
+             all[i].split.micro_batches != all[k].split.micro_batches));
+    }
+  }
+}
+
 TEST_CASE("replanning: a replica of one slow device has nothing to leave out") {
   UnevenJob lone = healthy_job(2, 1, 1, {1}, 6);
   lone.slowdowns[0][0][0] = 3;

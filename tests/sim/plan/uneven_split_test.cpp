@@ -281,3 +281,18 @@ TEST_CASE("uneven split: slower stages take no less, and pipelines may stand in 
     CHECK(uneven_split(pipelines, 12, 20)->longest == split.longest);
   });
 }
+
+// In 19 the last does 17 and the head, the two others 38, the straggler 5 of its up to 7. In 18, 7
+// + 18 + 18 + 16 are 59. A first stage at half the rate with an embedding of 1: 2 x (1 + 1) = 4.
+TEST_CASE("uneven split: a head of 2 layers -> 5, 19, 19, 17") {
+  std::vector<StageSpeed> stages(4, {.rate = 1, .layers_max = 60});
+  stages[0].rate = 2.57;
+  stages[3].extra = 2;
+  const LayerSplit split = *split_layers(60, stages);
+  CHECK(split.layers == std::vector<int>{5, 19, 19, 17});
+  CHECK(split.slowest == 19);
+  const std::vector<StageSpeed> two = {{.rate = 2, .layers_max = 9, .extra = 1},
+                                       {.rate = 1, .layers_max = 9}};
+  CHECK(split_layers(5, two)->layers == std::vector<int>{1, 4});
+  CHECK(split_layers(5, two)->slowest == 4);
+}
