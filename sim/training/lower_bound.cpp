@@ -11,111 +11,16 @@
 
 #include "sim/plan/rank_grid.h"
 #include "sim/plan/schedule.h"
-#include "sim/training/communication.h"
 #include "sim/training/costs.h"
 #include "sim/training/rank_group.h"
+#include "sim/training/rank_times.h"
 
 namespace sim::training {
 
 namespace {
 
-struct PassTimes {
-  Picoseconds forward = 0, backward = 0, in_two = 0;  // in_two: backward where it comes in two
-};
-
-using Groups = std::array<std::vector<int>, rank_group_count>;  // [RankGroup] empty: a rank alone
-
-// The operators of one rank, for all plans that give it the same ones.
-class RankTimes {
- public:
-  RankTimes(const Job& job, const JobCosts& costs, const Groups& groups) : costs_(costs) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      if (groups[g].empty()) continue;
-      const int first = *std::min_element(groups[g].begin(), groups[g].end());
-      communicators_[g] = std::make_unique<Communicator>(
-          *job.cluster, profile_of(job, first),
-          std::vector<DeviceIndex>(groups[g].begin(), groups[g].end()));
-    }
-  }
-
-  // Of layers begin .. end, with what comes before the first and after the last.
-  const PassTimes& of_part(std::size_t begin, std::size_t end) {
-    const std::size_t layers = costs_.kind_of_layer.size();
-    std::vector<std::size_t> key(costs_.kind_of_layer.begin() + static_cast<std::ptrdiff_t>(begin),
-                                 costs_.kind_of_layer.begin() + static_cast<std::ptrdiff_t>(end));
-    const std::size_t ends = (begin == 0 ? 1U : 0U) + (end == layers ? 2U : 0U);
-    key.push_back(ends);
-    const auto [entry, is_new] = parts_.try_emplace(std::move(key));
-    if (is_new) entry->second = measured(begin, end);
-    return entry->second;
-  }
-
- private:
-  PassTimes measured(std::size_t begin, std::size_t end) const;
-  Picoseconds least(const std::vector<const UnitCosts*>& units,
-                    std::vector<CostedOperator> UnitCosts::*pass) const;
-  Picoseconds duration(const CostedOperator& collective) const;
-
-  const JobCosts& costs_;
-  std::array<std::unique_ptr<Communicator>, rank_group_count> communicators_;
-  std::map<std::vector<std::size_t>, PassTimes> parts_;
-};
-
-// How long it takes alone; with unequal shares, not known here.
-Picoseconds RankTimes::duration(const CostedOperator& collective) const {
-  const auto& group = communicators_[static_cast<std::size_t>(collective.group)];
-  if (!group || collective.skew) return 0;
-  const TransferCost cost = group->group_cost(*collective.collective, collective.size).second;
-  return cost.lag + cost.work;
-}
-
-// Operators one after the other. A collective that some may run beside adds what it takes longer
-// than they do; nothing where another one comes in between.
-Picoseconds RankTimes::least(const std::vector<const UnitCosts*>& units,
-                             std::vector<CostedOperator> UnitCosts::*pass) const {
-  Picoseconds total = 0, beside = 0;  // beside: what is left of a collective
-  int left = 0;
-  for (const UnitCosts* unit : units) {
-    for (const CostedOperator& o : unit->*pass) {
-      if (o.collective) {
-        const Picoseconds own = duration(o);
-        left = o.overlapped;
-        beside = left > 0 ? own : 0;
-        total += left > 0 ? 0 : own;
-        continue;
-      }
-      total += o.work;
-      beside = std::max<Picoseconds>(beside - o.work, 0);
-      if (left > 0 && --left == 0) {
-        total += beside;
-        beside = 0;
-      }
-    }
-  }
-  return total + beside;
-}
-
-PassTimes RankTimes::measured(std::size_t begin, std::size_t end) const {
-  std::vector<const UnitCosts*> units;
-  if (begin == 0) units.push_back(&costs_.embedding);
-  for (std::size_t l = begin; l < end; ++l) {
-    units.push_back(&costs_.layer_kinds[costs_.kind_of_layer[l]]);
-  }
-  if (end == costs_.kind_of_layer.size()) {
-    for (int m = 0; m < costs_.prediction_modules; ++m) units.push_back(&costs_.prediction);
-    units.push_back(&costs_.head);
-  }
-  PassTimes times;
-  times.forward = least(units, &UnitCosts::forward);
-  std::reverse(units.begin(), units.end());
-  times.backward = least(units, &UnitCosts::backward);
-  times.in_two =
-      least(units, &UnitCosts::backward_input) + least(units, &UnitCosts::backward_weight);
-  return times;
-}
-
-Groups groups_of(const plan::Plan& plan, const plan::RankGrid& grid, int rank) {
-  Groups groups;
+RankGroups groups_of(const plan::Plan& plan, const plan::RankGrid& grid, int rank) {
+  RankGroups groups;
   for (const auto& [group, degree] : {std::pair(dnn::RankGroup::tensor, plan.tensor),
                                       {dnn::RankGroup::context, plan.context},
                                       {dnn::RankGroup::expert, plan.expert},
@@ -165,7 +70,7 @@ const JobCosts& LowerBound::State::costs_of(const plan::Plan& plan, int rank,
 
 RankTimes& LowerBound::State::times_of(const plan::Plan& plan, const plan::RankGrid& grid,
                                        int rank) {
-  const Groups groups = groups_of(plan, grid, rank);
+  const RankGroups groups = groups_of(plan, grid, rank);
   GroupKinds places;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!groups[g].empty()) places[g] = places_of(*job_.cluster, groups[g]);
