@@ -96,6 +96,7 @@ bool derive_replicas(Reader& reader, Draft& draft, std::int64_t devices) {
   }
   const std::vector<int> free = free_devices(*named, devices);
   std::size_t next_free = 0;
+  std::vector<Replica> replicas;
   for (std::size_t i = 0; i < draft.replicas.size(); ++i) {
     const ReplicaEntry& entry = draft.replicas[i];
     const Replica replica = replica_of(entry, i);
@@ -113,18 +114,13 @@ bool derive_replicas(Reader& reader, Draft& draft, std::int64_t devices) {
       return false;
     }
     for (int k = 0; k < entry.count; ++k, next += each) {
-      Replica& placed = plan.replicas.emplace_back(replica);
+      Replica& placed = replicas.emplace_back(replica);
       placed.devices.assign(from.begin() + static_cast<std::ptrdiff_t>(next),
                             from.begin() + static_cast<std::ptrdiff_t>(next + each));
     }
     if (!is_named) next_free = next;
   }
-  plan.data = static_cast<int>(plan.replicas.size());
-  plan.tensor = plan.stages = 1;
-  for (const Replica& replica : plan.replicas) {
-    plan.stages = std::max(plan.stages, replica.stages());
-    for (const int degree : replica.tensor) plan.tensor = std::max(plan.tensor, degree);
-  }
+  plan::set_replicas(plan, std::move(replicas));
   return true;
 }
 
