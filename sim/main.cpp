@@ -27,6 +27,7 @@ const std::map<std::string, Command>& commands() {
       {"profile", {sim::command::profile, "show, fit, import or compare timing profiles"}},
       {"study", {sim::command::study, "simulate many scenarios and compare them"}},
       {"bench", {sim::command::bench, "record predictions of a suite; compare two records"}},
+      {"replan", {sim::command::replan, "what to do about the slow devices of a scenario"}},
       {"report", {sim::command::write_report, "a page of a run, or of two side by side"}},
       {"validate", {sim::command::validate, "predict measured runs and report the error"}},
   };

@@ -66,6 +66,7 @@ int profile(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
 int study(const std::vector<std::string>& arguments);
 int compare_scenarios(const std::vector<std::string>& arguments);
+int replan(const std::vector<std::string>& arguments);
 int write_report(const std::vector<std::string>& arguments);
 int calibrate(const std::vector<std::string>& arguments);
 int validate(const std::vector<std::string>& arguments);
