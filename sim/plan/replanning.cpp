@@ -147,7 +147,8 @@ std::optional<Replanning> Replanner::replanning(std::vector<Change> chosen) cons
     speeds.push_back(option.speeds);
     result.devices.push_back(option.devices);
   }
-  std::optional<UnevenSplit> split = uneven_split(speeds, job_.layers, job_.micro_batches);
+  std::optional<UnevenSplit> split =
+      uneven_split(speeds, job_.layers, job_.micro_batches, job_.fills);
   if (!split) return std::nullopt;
   result.changes = std::move(chosen);
   result.order = order_;

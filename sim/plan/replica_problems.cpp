@@ -189,7 +189,11 @@ std::vector<Problem> problems_of_replanning(const Plan& plan, bool has_experts) 
              "what is planned anew begins as replicas that are alike",
              "write tensor, pipeline and data degrees instead"}};
   }
+  constexpr const char* schedules = "write gpipe, 1f1b, zb-h1 or zb-h2";
   std::vector<Problem> result = kinds_of_parallelism(plan, has_experts);
+  for (Problem& problem : result) {
+    if (problem.field == "plan.pipeline.schedule") problem.hint = schedules;
+  }
   const bool is_steady = plan.schedule == ScheduleKind::double_buffered ||
                          plan.schedule == ScheduleKind::wave_synchronous;
   if (result.empty() && (is_steady || !flushes(plan))) {
@@ -197,7 +201,7 @@ std::vector<Problem> problems_of_replanning(const Plan& plan, bool has_experts) 
                       fmt::format("the schedule {}{} of a plan that is made anew",
                                   traits(plan.schedule).name, is_steady ? "" : " without a flush"),
                       "layers and micro-batches are dealt so that iterations end together",
-                      "write gpipe, 1f1b, zb-h1 or zb-h2"});
+                      schedules});
   }
   if (!std::has_single_bit(static_cast<unsigned>(plan.tensor))) {
     result.push_back({"plan.tensor", "", fmt::format("tensor {}, no power of two", plan.tensor),

@@ -98,7 +98,8 @@ std::optional<LayerSplit> split_layers(int layers, std::span<const StageSpeed> s
 std::optional<BatchSplit> split_micro_batches(int total, std::span<const PipelineSpeed> pipelines) {
   std::vector<Part> parts;
   for (const PipelineSpeed& pipeline : pipelines) {
-    parts.push_back({.rate = pipeline.slowest, .least = pipeline.least, .most = total});
+    parts.push_back(
+        {.rate = pipeline.slowest, .least = pipeline.least, .most = total, .extra = pipeline.fill});
   }
   std::optional<Shares> shares = least_largest(total, parts);
   if (!shares) return std::nullopt;
@@ -106,13 +107,19 @@ std::optional<BatchSplit> split_micro_batches(int total, std::span<const Pipelin
 }
 
 std::optional<UnevenSplit> uneven_split(std::span<const std::vector<StageSpeed>> pipelines,
-                                        int layers, int micro_batches) {
+                                        int layers, int micro_batches, bool fills) {
   UnevenSplit result;
   std::vector<PipelineSpeed> speeds;
   for (const std::vector<StageSpeed>& stages : pipelines) {
     std::optional<LayerSplit> split = split_layers(layers, stages);
     if (!split) return std::nullopt;
-    speeds.push_back({.slowest = split->slowest, .least = static_cast<int>(stages.size())});
+    double all = 0;
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      all += stages[s].rate * (split->layers[s] + stages[s].extra);
+    }
+    speeds.push_back({.slowest = split->slowest,
+                      .least = static_cast<int>(stages.size()),
+                      .fill = fills ? all / split->slowest - 1 : 0});
     result.layers.push_back(std::move(split->layers));
   }
   std::optional<BatchSplit> batches = split_micro_batches(micro_batches, speeds);

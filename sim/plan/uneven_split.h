@@ -3,10 +3,10 @@
 // A stage that takes `rate` per layer takes rate x layers per micro-batch, a pipeline as long as
 // its slowest stage, an iteration as long as the slowest pipeline for all its micro-batches:
 //   longest = max over pipelines of micro-batches x max over stages of rate x (layers + extra)
-// in units of one layer of a healthy group at full degree. Filling and draining pipelines, and
-// communication, are left out.
-// Source: Li et al., "Malleus: Straggler-Resilient Hybrid Parallel Training via Malleable Data and
-// Model Parallelization", SIGMOD 2025, and its planner in PKU-DAIR/Hetu.
+// in units of one layer of a healthy group at full degree. Communication is left out, and filling
+// and draining pipelines unless it is asked for: (micro-batches - 1) x the slowest stage + all
+// stages. Source: Li et al., "Malleus: Straggler-Resilient Hybrid Parallel Training via Malleable
+// Data and Model Parallelization", SIGMOD 2025, and its planner in PKU-DAIR/Hetu.
 #pragma once
 
 #include <optional>
@@ -42,6 +42,7 @@ std::optional<LayerSplit> split_layers(int layers, std::span<const StageSpeed> s
 struct PipelineSpeed {
   double slowest = 1;  // per micro-batch
   int least = 0;       // micro-batches that it must have
+  double fill = 0;     // what filling and draining takes, in micro-batches: stages - 1 if all alike
 };
 struct BatchSplit {
   std::vector<int> micro_batches;  // of each pipeline
@@ -50,8 +51,9 @@ struct BatchSplit {
 // The split with the least `longest`; of these the one with the least sum of slowest x
 // micro-batches, then even and with the remainder first, as for layers. None: there is no split.
 // O(total x log pipelines).
-// Worked: 64 over 18, 15, 15, 15 -> 13, 17, 17, 17 in 255.
-// REQUIRES: slowest > 0, least >= 0.
+// Worked: 64 over 18, 15, 15, 15 -> 13, 17, 17, 17 in 255. 32 over three pipelines of 4 stages of 1
+// and one of 2 stages of 2 -> 9, 9, 9, 5 in 12.
+// REQUIRES: slowest > 0, least >= 0, fill >= 0.
 std::optional<BatchSplit> split_micro_batches(int total, std::span<const PipelineSpeed> pipelines);
 
 struct UnevenSplit {
@@ -59,8 +61,9 @@ struct UnevenSplit {
   std::vector<int> micro_batches;        // [pipeline]
   double longest = 0;
 };
-// Both splits. A pipeline has as many micro-batches as stages or more. None: there is no split.
+// Both splits. A pipeline has as many micro-batches as stages or more. `fills`: filling and
+// draining count. None: there is no split.
 std::optional<UnevenSplit> uneven_split(std::span<const std::vector<StageSpeed>> pipelines,
-                                        int layers, int micro_batches);
+                                        int layers, int micro_batches, bool fills = false);
 
 }  // namespace sim::plan

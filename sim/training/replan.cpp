@@ -2,76 +2,19 @@
 #include "sim/training/replan.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "sim/base/invariant.h"
-#include "sim/plan/memory.h"
 #include "sim/plan/rank_grid.h"
 #include "sim/training/costs.h"
 #include "sim/training/layer_times.h"
+#include "sim/training/stage_costs.h"
 
 namespace sim::training {
 
 namespace {
-
-std::vector<int> tensor_group(const Job& job) {
-  return plan::RankGrid(job.plan).group(plan::Dimension::tensor, 0);
-}
-
-// Layers that a stage holds, from what the memory model says of it.
-class Holding {
- public:
-  explicit Holding(const Job& job)
-      : job_(job), capacity_(profile_of(job, 0).device().memory.value()) {}
-
-  int operator()(int stage, int stages, int tensor) {
-    const auto [entry, is_new] = known_.try_emplace({stage, stages, tensor}, 0);
-    if (is_new) entry->second = most(stage, stages, tensor);
-    return entry->second;
-  }
-
- private:
-  int most(int stage, int stages, int tensor) const {
-    const auto layers = static_cast<int>(layers_of_job());
-    const auto* dnn = std::get_if<dnn::Transformer>(&job_.dnn);
-    if (!dnn) return layers;
-    int least = 0, beyond = layers - (stages - 1) + 1;  // each other stage has one
-    if (stages == 1) least = layers - 1;
-    while (least + 1 < beyond) {
-      const int middle = (least + beyond) / 2;
-      (holds(*dnn, stage, stages, tensor, middle) ? least : beyond) = middle;
-    }
-    return stages == 1 && least < layers ? 0 : least;
-  }
-
-  bool holds(const dnn::Transformer& dnn, int stage, int stages, int tensor, int layers) const {
-    plan::Plan plan = job_.plan;
-    plan.tensor = tensor;
-    plan.stages = stages;
-    // Others have some layers; of how many, this stage's memory does not depend.
-    plan.layers.assign(static_cast<std::size_t>(stages), 1);
-    const int rest = static_cast<int>(dnn.layers) - layers - (stages - 1);
-    plan.layers[static_cast<std::size_t>(stage == 0 ? stages - 1 : 0)] += rest;
-    plan.layers[static_cast<std::size_t>(stage)] = layers;
-    // A replica that others leave work to has more micro-batches than the mean.
-    const int micro_batches = std::max(plan.micro_batches() + 1, stages);
-    plan.global_batch = plan.micro_batch * plan.data * micro_batches;
-    return plan::memory(plan, dnn, job_.stack, stage).peak().value() <= capacity_;
-  }
-
-  std::size_t layers_of_job() const {
-    const auto parts = layers_of_parts(job_);
-    return static_cast<std::size_t>(std::accumulate(parts.begin(), parts.end(), 0));
-  }
-
-  const Job& job_;
-  double capacity_;
-  std::map<std::tuple<int, int, int>, int> known_;
-};
 
 // [replica][stage][device of its tensor group] the devices of a plan whose replicas are alike.
 std::vector<std::vector<std::vector<int>>> devices_of(const plan::Plan& plan) {
@@ -89,15 +32,11 @@ std::vector<std::vector<std::vector<int>>> devices_of(const plan::Plan& plan) {
 plan::UnevenJob uneven_job(const Job& job, const std::vector<double>& slowdowns,
                            const std::vector<std::vector<std::vector<int>>>& devices) {
   plan::UnevenJob result;
-  const std::vector<int> group = tensor_group(job);
-  const LayerTimes full = layer_times(job, group);
-  for (std::size_t degree = group.size(); degree > 0; degree /= 2) {
-    const LayerTimes part =
-        layer_times(job, {group.begin(), group.begin() + std::ptrdiff_t(degree)});
-    result.penalties.push_back(part.layer / full.layer);
-  }
-  result.first_extra = full.first / full.layer;
-  result.last_extra = full.last / full.layer;
+  StageCosts costs = stage_costs(job);
+  result.penalties = std::move(costs.penalties);
+  result.layers_max = std::move(costs.layers_max);
+  result.fills = true;
+  result.first_extra = costs.first_extra, result.last_extra = costs.last_extra;
   for (const auto& replica : devices) {
     auto& stages = result.slowdowns.emplace_back();
     for (const auto& members : replica) {
@@ -110,22 +49,7 @@ plan::UnevenJob uneven_job(const Job& job, const std::vector<double>& slowdowns,
   const auto parts = layers_of_parts(job);
   result.layers = std::accumulate(parts.begin(), parts.end(), 0);
   result.micro_batches = job.plan.micro_batches() * job.plan.data;
-  result.layers_max = [holding = Holding(job)](int stage, int stages, int tensor) mutable {
-    return holding(stage, stages, tensor);
-  };
   return result;
-}
-
-// What the planner's measure is of the plan as it is, without stragglers.
-double longest_now(const Job& job, const plan::UnevenJob& uneven) {
-  double slowest = 0;
-  const auto parts = layers_of_parts(job);
-  for (std::size_t s = 0; s < parts.size(); ++s) {
-    const double extra =
-        (s == 0 ? uneven.first_extra : 0) + (s + 1 == parts.size() ? uneven.last_extra : 0);
-    slowest = std::max(slowest, parts[s] + extra);
-  }
-  return slowest * job.plan.micro_batches();
 }
 
 plan::Plan plan_of(const Job& job, const plan::Replanning& replanning,
@@ -173,7 +97,7 @@ std::vector<double> slowdowns(const Job& job) {
     if (d.kind == Disturbance::Kind::memory) slow[d.index].memory *= d.factor;
   }
   std::vector<double> result(static_cast<std::size_t>(job.plan.ranks()), 1);
-  const std::vector<int> group = tensor_group(job);
+  const std::vector<int> group = plan::RankGrid(job.plan).group(plan::Dimension::tensor, 0);
   const Seconds healthy = layer_times(job, group).layer;
   std::map<std::pair<double, double>, double> known;
   for (const auto& [device, shares] : slow) {
@@ -214,7 +138,8 @@ std::variant<Replan, Stuck, TooLarge> replan(const Job& job) {
   }
   result.slowdowns = slowdowns(job);
   const plan::UnevenJob uneven = uneven_job(job, result.slowdowns, devices);
-  const double now = longest_now(job, uneven);
+  const plan::PipelineSpeed as_it_is = pipeline_speed(job, stage_costs(job));
+  const double now = as_it_is.slowest * (job.plan.micro_batches() + as_it_is.fill);
   for (plan::Replanning& replanning : plan::uneven_splits(uneven)) {
     PlannedAnew one;
     one.plan = plan_of(job, replanning, devices);

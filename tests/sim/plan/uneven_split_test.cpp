@@ -296,3 +296,17 @@ TEST_CASE("uneven split: a head of 2 layers -> 5, 19, 19, 17") {
   CHECK(split_layers(5, two)->layers == std::vector<int>{1, 4});
   CHECK(split_layers(5, two)->slowest == 4);
 }
+
+// 9 + 3 in 12, and 2 x (5 + 1). In 11 three times 8 and 4 are 28. Without filling: 10 in 10.
+TEST_CASE("uneven split: pipelines that are filled and drained -> 9, 9, 9, 5 in 12") {
+  std::vector<PipelineSpeed> pipelines(4, {.slowest = 1, .least = 4, .fill = 3});
+  pipelines[3] = {.slowest = 2, .least = 2, .fill = 1};
+  const BatchSplit split = *split_micro_batches(32, pipelines);
+  CHECK(split.micro_batches == std::vector<int>{9, 9, 9, 5});
+  CHECK(split.longest == 12);
+  std::vector<std::vector<StageSpeed>> stages(3, std::vector<StageSpeed>(4, {1, 2}));
+  stages.emplace_back(2, StageSpeed{1, 2});
+  CHECK(uneven_split(stages, 4, 32, true)->micro_batches == std::vector<int>{9, 9, 9, 5});
+  CHECK(uneven_split(stages, 4, 32, true)->longest == 12);
+  CHECK(uneven_split(stages, 4, 32)->longest == 10);
+}
