@@ -24,7 +24,9 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
       options_(options),
       arrivals_(model.processes, options.draws),
       replicas_(model.machines.replicas),
-      speeds_(writing_count * (static_cast<std::size_t>(model.machines.replicas) + 1), -1) {
+      speeds_(writing_count * (static_cast<std::size_t>(model.machines.replicas) + 1) *
+                  static_cast<std::size_t>(model.machines.hosts_per_replica()),
+              -1) {
   invariant(model.horizon.duration || model.horizon.work, "a job without an end");
   work_end_ = model.horizon.work ? model.horizon.work->value() : never;
   invariant(work_end_ < never || model.horizon.duration, "a job without an end");
@@ -80,7 +82,9 @@ void Course::draw_next() {
 bool Course::is_hit() {
   const FailureProcess& process = model_.processes[next_.failure.process];
   if (process.is_planned || replicas_ == model_.machines.replicas) return true;
-  const double share = static_cast<double>(replicas_) / model_.machines.replicas;
+  const double running =
+      replicas_ + static_cast<double>(part_) / model_.machines.hosts_per_replica();
+  const double share = running / model_.machines.replicas;
   return options_.draws.uniform(Draws::What::hit, next_.failure.process, next_.failure.number) <
          share;
 }
@@ -98,10 +102,11 @@ Writing Course::writing() const {
 }
 
 double Course::speed(Writing writing) {
-  double& known = speeds_[writing_count * static_cast<std::size_t>(replicas_) +
-                          static_cast<std::size_t>(writing)];
+  const int state = replicas_ * model_.machines.hosts_per_replica() + part_;
+  double& known =
+      speeds_[writing_count * static_cast<std::size_t>(state) + static_cast<std::size_t>(writing)];
   if (known < 0) {
-    known = rates_.samples_per_second({replicas_, writing, policy_.keeps_batch()}) /
+    known = rates_.samples_per_second({replicas_, writing, policy_.keeps_batch(), part_}) /
             rates_.samples_per_second({model_.machines.replicas});
     invariant(known > 0, "a job that runs makes no progress");
   }
@@ -253,7 +258,10 @@ Course::Outcome Course::saved() {
   const auto kept = static_cast<std::size_t>(model_.checkpoint.kept);
   if (kept > 0 && saved_.size() > kept) saved_.erase(saved_.begin());
   const Situation here = situation();
-  if (policy_.replicas_at_checkpoint(here) == here.replicas_running) return Outcome::done;
+  const bool is_part_same = !policy_.uses_part() || here.part_possible == here.part_running;
+  if (policy_.replicas_at_checkpoint(here) == here.replicas_running && is_part_same) {
+    return Outcome::done;
+  }
   current_ = {{model_.processes.size(), 0, now_}, now_};
   return Outcome::interrupted;
 }

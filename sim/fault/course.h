@@ -69,6 +69,8 @@ class Course {
   void take_hosts();
   int hosts_working() const;
   Situation situation() const;
+  // Goes on with so many replicas, and with what they leave over.
+  void run_with(int replicas);
   double speed(Writing writing);
   Writing writing() const;
   double draw(Draws::What what, const Distribution& distribution) const;
@@ -88,11 +90,12 @@ class Course {
   double read_ = 0;                                        // [s] of the state to go on from
   int hosts_lost_ = 0;                                     // since training stopped
   int replicas_ = 0;
+  int part_ = 0;              // hosts of one more replica
   bool can_skip_ = false;     // nothing needs each checkpoint
   std::vector<Saved> saved_;  // ascending; at most one in memory, the last
   std::optional<Pending> pending_;
   std::vector<Repair> repairs_;
-  std::vector<double> speeds_;  // [replicas][writing]; below 0: not asked yet
+  std::vector<double> speeds_;  // [replicas][part][writing]; below 0: not asked yet
   History history_;
 };
 

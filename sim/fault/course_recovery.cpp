@@ -28,6 +28,10 @@ Situation Course::situation() const {
                            ? machines.replicas
                            : static_cast<int>(devices / machines.ranks_per_replica);
   Situation result{machines.replicas, replicas_, std::min(possible, machines.replicas)};
+  result.part_running = part_;
+  if (result.replicas_possible < machines.replicas) {
+    result.part_possible = hosts_working() % machines.hosts_per_replica();
+  }
   if (current_.failure.process < model_.processes.size()) {
     const int hosts = model_.processes[current_.failure.process].hosts;
     const int of_host = (machines.devices_per_host + machines.ranks_per_replica - 1) /
@@ -35,6 +39,11 @@ Situation Course::situation() const {
     result.replicas_lost = hosts * of_host;
   }
   return result;
+}
+
+void Course::run_with(int replicas) {
+  part_ = policy_.uses_part() ? situation().part_possible : 0;
+  replicas_ = replicas;
 }
 
 void Course::take_hosts() {
@@ -77,7 +86,7 @@ Course::Outcome Course::wait_for_hosts(bool& has_spare) {
   while (true) {
     const int replicas = policy_.replicas_after_failure(situation());
     if (replicas > 0) {
-      replicas_ = replicas;
+      run_with(replicas);
       return Outcome::done;
     }
     has_spare = false;
@@ -131,14 +140,14 @@ Course::Outcome Course::go_on() {
     const FailureProcess& process = model_.processes[*cause_];
     ++history_.interruptions[*cause_];
     take_hosts();
-    replicas_ = policy_.replicas_after_failure(situation());
+    run_with(policy_.replicas_after_failure(situation()));
     if (!process.is_planned) {
       const Outcome detected = pass(
           draw(Draws::What::detect, process.detect.value_or(model_.recovery.detect)), Loss::detect);
       if (detected != Outcome::done) return detected;
     }
   } else {
-    replicas_ = policy_.replicas_at_checkpoint(situation());
+    run_with(policy_.replicas_at_checkpoint(situation()));
   }
   return pass(model_.recovery.reconfigure.value(), Loss::restart);
 }

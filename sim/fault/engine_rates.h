@@ -25,8 +25,10 @@ struct EngineJob {
 };
 
 // Samples per second of the last iteration. Fewer replicas keep their micro-batches each, so the
-// global batch is smaller, or share those of all. Writing takes its rate from every NIC.
-// Throws StateCannotRun. REQUIRES: hosts of one size where something is written.
+// global batch is smaller, or share those of all. A part of a replica runs as
+// with_shorter_replica() says where the job is faster with it, and is idle otherwise. Writing takes
+// its rate from every NIC. Throws StateCannotRun. REQUIRES: hosts of one size where something is
+// written, or a part runs.
 double samples_per_second(const EngineJob& what, const ClusterState& state);
 
 }  // namespace sim::fault

@@ -42,6 +42,11 @@ struct Machines {
   int spares = 0;  // further hosts
   int replicas = 1;
   int devices_per_host = 1, ranks_per_replica = 1;
+
+  // 1 unless they are whole hosts.
+  int hosts_per_replica() const {
+    return ranks_per_replica % devices_per_host == 0 ? ranks_per_replica / devices_per_host : 1;
+  }
 };
 
 struct Horizon {

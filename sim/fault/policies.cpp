@@ -16,6 +16,10 @@ const std::vector<NamedPolicy>& policies() {
        "goes on at once: other replicas do the micro-batches of those that lost a host; grows at a "
        "checkpoint",
        make_reroute},
+      {"replan",
+       "restarts at once, planned anew: hosts that make no whole replica are a shorter pipeline, "
+       "layers and micro-batches are dealt by speed; grows at a checkpoint",
+       make_replan},
       {"ignore", "the reference: failures do nothing", make_ignore},
   };
   return all;

@@ -13,6 +13,8 @@ struct Situation {
   int replicas_running = 0;   // before this; at a checkpoint: now
   int replicas_possible = 0;  // with the hosts that work, spares too; at most `replicas`
   int replicas_lost = 0;      // by this failure, at worst
+  // Hosts of one more replica, that lacks some: where replicas span whole hosts and more than one.
+  int part_running = 0, part_possible = 0;
 };
 
 class Policy {
@@ -22,6 +24,8 @@ class Policy {
   virtual bool ignores_failures() const { return false; }
   // Whether the global batch stays: replicas that are missing leave their micro-batches to others.
   virtual bool keeps_batch() const { return false; }
+  // Whether the hosts that whole replicas leave over are one more replica, a shorter pipeline.
+  virtual bool uses_part() const { return false; }
   // Whether what survives holds all of the state and goes on after recovery.reconfigure: nothing is
   // undone, restarted or read. Asked where hosts are lost, and where some come in again.
   virtual bool goes_on(const Situation& /*situation*/) const { return false; }
@@ -46,5 +50,6 @@ std::unique_ptr<Policy> make_ignore();
 std::unique_ptr<Policy> make_restart();
 std::unique_ptr<Policy> make_shrink();
 std::unique_ptr<Policy> make_reroute();
+std::unique_ptr<Policy> make_replan();
 
 }  // namespace sim::fault

@@ -14,9 +14,10 @@ enum class Writing { none, to_storage, to_memory };
 inline constexpr std::size_t writing_count = 3;
 
 struct ClusterState {
-  int replicas = 1;  // data-parallel replicas that run
+  int replicas = 1;  // data-parallel replicas that run, whole
   Writing writing = Writing::none;
   bool keeps_batch = false;  // those missing leave their micro-batches to the others
+  int part = 0;              // hosts of one more replica, that lacks some; 0: there is none
   auto operator<=>(const ClusterState&) const = default;
 };
 

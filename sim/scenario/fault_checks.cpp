@@ -102,6 +102,33 @@ void check_rerouting(Reader& reader, const plan::Plan& plan) {
                "write plan.pipeline.schedule: 1f1b, or another policy");
 }
 
+// Replicas of which each is cut for itself are no job with fewer of them.
+bool check_alike(Reader& reader, const Draft& draft, const std::string& policy) {
+  if (draft.scenario.plan.replicas.empty()) return true;
+  reader.error("recovery.policy", reader.place("recovery.policy"),
+               fmt::format("policy {} with replicas that are not cut alike", policy),
+               "it leaves replicas out, and any of them stands for the others then",
+               "write policy: restart, or degrees instead of plan.replicas");
+  return false;
+}
+
+// What is left of a replica gets layers and micro-batches of its own.
+void check_replanning(Reader& reader, const Draft& draft) {
+  const auto* dnn = std::get_if<dnn::Transformer>(&draft.scenario.dnn);
+  const plan::Plan& plan = draft.scenario.plan;
+  for (const plan::Problem& problem :
+       plan::problems_of_replanning(plan, dnn != nullptr && dnn->is_moe())) {
+    reader.error(
+        "recovery.policy", reader.place("recovery.policy"),
+        fmt::format("policy replan: {}", problem.message), problem.why,
+        problem.hint.empty() ? "write another policy" : problem.hint + ", or another policy");
+  }
+  if (draft.scenario.device_types.size() == 1) return;
+  reader.error("recovery.policy", reader.place("recovery.policy"),
+               "policy replan in a cluster with devices of several types",
+               "layers are dealt for one speed that is normal", "write another policy");
+}
+
 }  // namespace
 
 void check_job_time(Reader& reader, const Value& root, Draft& draft) {
@@ -138,7 +165,10 @@ void check_job_time(Reader& reader, const Value& root, Draft& draft) {
   check_checkpoint(reader, draft);
   check_memory_checkpoint(reader, draft);
   const std::string& policy = job.recovery->policy;
+  const bool leaves_out = policy == "shrink" || policy == "reroute" || policy == "replan";
+  if (leaves_out && !check_alike(reader, draft, policy)) return;
   if (policy == "shrink" || policy == "reroute") check_expert_groups(reader, draft.scenario.plan);
+  if (policy == "replan") check_replanning(reader, draft);
   if (policy == "reroute") check_rerouting(reader, draft.scenario.plan);
 }
 

@@ -312,9 +312,9 @@ Section<RecoveryEntry> recovery_table() {
   using Spare = Recovery::Spare;
   Section<RecoveryEntry> table("what happens after a failure");
   table
-      .defaulted(
-          "policy", policy_kind(), &RecoveryEntry::policy, "restart",
-          "restart whole, shrink data parallelism, reroute micro-batches, or ignore failures")
+      .defaulted("policy", policy_kind(), &RecoveryEntry::policy, "restart",
+                 "restart whole, shrink data parallelism, reroute micro-batches, replan, or ignore "
+                 "failures")
       .required("detect", distribution(), in_recovery(&Recovery::detect),
                 "from a failure until all ranks have stopped")
       .required("restart", restart_kind(), in_recovery(&Recovery::restart),

@@ -11,6 +11,7 @@
 #include "analysis/job_summary.h"
 #include "analysis/json.h"
 #include "sim/fault/engine_rates.h"
+#include "sim/fault/shorter_replica.h"
 #include "sim/scenario/document.h"
 #include "tests/approximately.h"
 #include "tests/scenarios/run_scenario.h"
@@ -221,6 +222,44 @@ TEST_CASE("job time: three replicas do the micro-batches of four") {
   CHECK(rerouted / whole == doctest::Approx(11.0 / 14).epsilon(1e-3));
   CHECK(fault::samples_per_second(engine, {2, fault::Writing::none, true}) / whole ==
         doctest::Approx(11.0 / 19).epsilon(1e-3));
+}
+
+// Four replicas of two hosts, 16 stages of 18 ms: (32 + 15) x 18 ms. With seven hosts the last has
+// 8 stages of 36 ms, of which each micro-batch counts 7 for filling: 37 + 15 = 52 and 2 x (17 + 7)
+// = 48; in 51 three times 36 and 18 are 126 of 128. Left out: 43 + 15 = 58.
+TEST_CASE("job time: planned anew, a replica without one of its hosts is a shorter pipeline") {
+  const std::vector<scenario::Override> overrides = {
+      {"cluster.hosts.0.count", "8"},
+      {"cluster.spares", "0"},
+      {"dnn.timed.layers", "16"},
+      {"plan.pipeline.stages", "16"},
+      {"training.global_batch", "128"},
+      {"failures.0.observed", "{failures: 20, over: 1000 d}"},
+      {"run.histories", "{precision: 1 %, most: 32}"}};
+  const auto job_with = [&](const char* policy) {
+    auto all = overrides;
+    all.push_back({"recovery.policy", policy});
+    return job_of(small(), all);
+  };
+  const Job job = job_with("replan");
+  const auto plan = fault::with_shorter_replica(job.loaded.job, 3, 8);
+  REQUIRE(plan);
+  REQUIRE(plan->replicas.size() == 4);
+  CHECK(plan->replicas[0].micro_batches == 37);
+  CHECK(plan->replicas[3].micro_batches == 17);
+  CHECK(plan->replicas[3].layers == std::vector<int>(8, 2));
+  CHECK(plan->replicas[3].devices == std::vector<int>{48, 49, 50, 51, 52, 53, 54, 55});
+  const fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result, {}};
+  const double whole = fault::samples_per_second(engine, {4});
+  CHECK(fault::samples_per_second(engine, {3, fault::Writing::none, true, 1}) / whole ==
+        doctest::Approx(47.0 / 52).epsilon(1e-3));
+  CHECK(fault::samples_per_second(engine, {3, fault::Writing::none, true, 0}) / whole ==
+        doctest::Approx(47.0 / 58).epsilon(1e-3));
+  const fault::Outlook one = outlook_of(job, 1);
+  CHECK(analysis::job_summary(one) == analysis::job_summary(outlook_of(job, 3)));
+  const double shrunk = outlook_of(job_with("shrink")).estimate.ratio.mean;
+  CHECK(one.estimate.ratio.mean > shrunk);
+  CHECK(shrunk > outlook_of(job_with("restart")).estimate.ratio.mean);
 }
 
 TEST_CASE("job time: the same text for any number of threads, another for another seed") {

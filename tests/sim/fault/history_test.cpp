@@ -124,7 +124,7 @@ TEST_CASE(
 }
 
 TEST_CASE("history: work and losses make up the wall time") {
-  for (const char* name : {"restart", "shrink", "reroute", "ignore"}) {
+  for (const char* name : {"restart", "shrink", "reroute", "replan", "ignore"}) {
     CAPTURE(name);
     Model model = eight_hosts(1);
     model.horizon.duration = Seconds(50'000);

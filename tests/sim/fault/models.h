@@ -9,9 +9,10 @@
 
 namespace sim::fault {
 
-// Replicas train at the same speed each; nothing slows them.
+// Replicas train at the same speed each, a host of one that lacks the other at half of it; nothing
+// slows them.
 inline Rates even_rates() {
-  return Rates([](const ClusterState& state) { return static_cast<double>(state.replicas); });
+  return Rates([](const ClusterState& state) { return state.replicas + state.part / 2.0; });
 }
 
 // Interruptions of the whole job that take no host, at random.

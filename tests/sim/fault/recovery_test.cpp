@@ -106,6 +106,42 @@ TEST_CASE("recovery: what no replica outlasts restarts from the checkpoint") {
   CHECK(lost(run(model, "reroute"), Loss::rework) == 41);
 }
 
+TEST_CASE("recovery: planned anew, hosts that are left over are half a replica") {
+  // As shrink: on at 283 s with work 200, then 717 s of six times 105 and 87. Seven hosts are three
+  // replicas and a half.
+  Model model = without_restarts(0);
+  const History found = run(model, "replan", true);
+  CHECK(lost(found, Loss::rework) == 40);
+  CHECK(found.work == 200 + 0.875 * (1000 - 283 - 6 * 5));
+  CHECK(found.work > run(model, "shrink").work);
+  // Five hosts are two and a half, six are three.
+  model.processes[0].hosts = 3;
+  CHECK(run(model, "replan").work == 200 + 0.625 * (1000 - 283 - 6 * 5));
+  model.processes[0].hosts = 2;
+  CHECK(run(model, "replan").work == 200 + 0.75 * (1000 - 283 - 6 * 5));
+  // Without a whole replica it waits: until 600 s, and is on 23 s later, with three times 105
+  // and 62.
+  model.processes[0].hosts = 7;
+  model.processes[0].repair = Distribution::fixed(Seconds(350));
+  CHECK(run(model, "replan").work == 200 + (1000 - 623 - 3 * 5));
+  CHECK(lost(run(model, "replan"), Loss::wait) == 600 - 260);
+}
+
+TEST_CASE("recovery: planned anew at the checkpoint after a host came back") {
+  // Repaired at 350 s; the checkpoint is done at 388 s, on at 411 s: five times 105 and 64.
+  Model model = without_restarts(0);
+  model.processes[0].repair = Distribution::fixed(Seconds(100));
+  const History found = run(model, "replan");
+  CHECK(found.growing == 23);
+  CHECK(found.work == 200 + 87.5 + (1000 - 411 - 5 * 5));
+}
+
+TEST_CASE("recovery: replicas of one host leave none over") {
+  Model model = without_restarts(0);
+  model.machines = {8, 0, 8, 8, 8};
+  CHECK(run(model, "replan").work == run(model, "shrink").work);
+}
+
 TEST_CASE("recovery: maintenance that is announced needs no drain where others go on") {
   Model model = without_restarts(0);
   model.processes[0].is_planned = true;
