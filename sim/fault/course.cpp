@@ -258,10 +258,7 @@ Course::Outcome Course::saved() {
   const auto kept = static_cast<std::size_t>(model_.checkpoint.kept);
   if (kept > 0 && saved_.size() > kept) saved_.erase(saved_.begin());
   const Situation here = situation();
-  const bool is_part_same = !policy_.uses_part() || here.part_possible == here.part_running;
-  if (policy_.replicas_at_checkpoint(here) == here.replicas_running && is_part_same) {
-    return Outcome::done;
-  }
+  if (policy_.replicas_at_checkpoint(here) == here.replicas_running) return Outcome::done;
   current_ = {{model_.processes.size(), 0, now_}, now_};
   return Outcome::interrupted;
 }

@@ -28,7 +28,6 @@ Situation Course::situation() const {
                            ? machines.replicas
                            : static_cast<int>(devices / machines.ranks_per_replica);
   Situation result{machines.replicas, replicas_, std::min(possible, machines.replicas)};
-  result.part_running = part_;
   if (result.replicas_possible < machines.replicas) {
     result.part_possible = hosts_working() % machines.hosts_per_replica();
   }

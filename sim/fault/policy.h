@@ -14,7 +14,7 @@ struct Situation {
   int replicas_possible = 0;  // with the hosts that work, spares too; at most `replicas`
   int replicas_lost = 0;      // by this failure, at worst
   // Hosts of one more replica, that lacks some: where replicas span whole hosts and more than one.
-  int part_running = 0, part_possible = 0;
+  int part_possible = 0;
 };
 
 class Policy {

@@ -2,8 +2,9 @@
 // the hosts that are left over as one more, a shorter pipeline with layers dealt anew.
 // Micro-batches are dealt by speed, so the global batch stays. Assumed: layers change hosts, so it
 // restarts from a checkpoint, placed anew, rather than moving states between survivors; at a
-// checkpoint it restarts for every host that came back. It waits where no replica is whole. A
-// shorter pipeline that memory or speed speak against is left idle (engine_rates.cpp).
+// checkpoint, if that makes one more replica whole, since a restart for each host that comes back
+// costs more than the host does. It waits where no replica is whole. A shorter pipeline that memory
+// or speed speak against is left idle (engine_rates.cpp).
 #include "sim/fault/policy.h"
 
 namespace sim::fault {

@@ -203,6 +203,10 @@ std::vector<Problem> problems_of_replanning(const Plan& plan, bool has_experts) 
                       "layers and micro-batches are dealt so that iterations end together",
                       schedules});
   }
+  if (!plan.cuts.empty()) {
+    result.push_back({"plan.layers", "", "layers that are cut otherwise than the others",
+                      "layers are dealt as if any of them took as long", "leave it out"});
+  }
   if (!std::has_single_bit(static_cast<unsigned>(plan.tensor))) {
     result.push_back({"plan.tensor", "", fmt::format("tensor {}, no power of two", plan.tensor),
                       "tensor groups are cut into groups of 1, 2, 4, ... ranks", ""});

@@ -275,6 +275,9 @@ TEST_CASE("problems: what cannot be dealt anew") {
   plan.tensor = 6;
   CHECK(fields(plan) == "plan.tensor: tensor 6, no power of two\n");
   plan = fitting_plan();
+  plan.cuts.emplace_back();
+  CHECK(fields(plan) == "plan.layers: layers that are cut otherwise than the others\n");
+  plan = fitting_plan();
   plan.context = 2, plan.sharding = Sharding::zero3;
   CHECK(fields(plan, true) ==
         "plan.context: context parallelism of replicas that are not alike\n"
