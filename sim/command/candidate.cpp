@@ -142,6 +142,11 @@ bool Evaluator::choose_plan(training::Job& job, StudyRecord& record) const {
     record.why = "plans are searched for a dnn with shapes only";
     return false;
   }
+  if (!job.plan.replicas.empty()) {
+    record.why = "plans are searched for replicas that are all cut alike";
+    record.hint = "leave plan.replicas out of the base";
+    return false;
+  }
   const auto found = training::search(job, *study_.search, threads_);
   record.plans = found.plans;
   record.plans_fitting = found.fitting;

@@ -155,6 +155,7 @@ bool Maker::is_sensible(const Straggler& s, bool has_devices, bool has_links) {
 }
 
 void Maker::add(const Straggler& s) {
+  if (is_storage(scenario_, s)) return;
   std::vector<topology::DeviceIndex> devices;
   std::vector<topology::LinkIndex> links;
   if (s.rank) {

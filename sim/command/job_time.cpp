@@ -104,8 +104,9 @@ fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::strin
   facts.nic = std::min(type.nic, scenario.cluster.fabric.link);
   facts.pcie = type.pcie;
   if (scenario.cluster.storage) {
-    facts.storage_write = scenario.cluster.storage->write;
-    facts.storage_read = scenario.cluster.storage->read;
+    const double share = scenario::storage_share(scenario);
+    facts.storage_write = scenario.cluster.storage->write * share;
+    facts.storage_read = scenario.cluster.storage->read * share;
   }
   facts.is_async = entry.is_async;
   facts.stall = entry.stall;

@@ -129,10 +129,46 @@ void check_replanning(Reader& reader, const Draft& draft) {
                "layers are dealt for one speed that is normal", "write another policy");
 }
 
+// Only checkpoints see how fast the storage is.
+void check_slow_storage(Reader& reader, const Scenario& scenario) {
+  const auto& checkpoint = scenario.job_time.checkpoint;
+  for (const Straggler& s : scenario.stragglers) {
+    if (!is_storage(scenario, s)) continue;
+    const auto fail = [&](const char* message, const char* why, const char* hint) {
+      reader.error("stragglers", s.place, message, why, hint);
+    };
+    const bool is_of_times = !s.link || s.compute || s.memory || s.host;
+    const bool varies = s.course.index() > 0 || s.from.value() > 0 || s.to || s.drawn;
+    if (is_of_times || varies) {
+      fail("a storage that is slow in another way than by a share of its rates, always",
+           "checkpoints are written and read at one rate", "write link: 50 %, and nothing else");
+    } else if (scenario.job_time.failures.empty() || !checkpoint) {
+      fail("a slow storage, but the scenario has no checkpoints", "an iteration does not use it",
+           "write failures, checkpoint and recovery");
+    } else if (checkpoint->write && checkpoint->read) {
+      fail("a slow storage, but checkpoint.write and checkpoint.read are written",
+           "they do not follow from its rates", "leave them out");
+    }
+  }
+}
+
 }  // namespace
+
+bool is_storage(const Scenario& scenario, const Straggler& straggler) {
+  return scenario.cluster.storage && straggler.part == storage_part;
+}
+
+double storage_share(const Scenario& scenario) {
+  double share = 1;
+  for (const Straggler& s : scenario.stragglers) {
+    if (is_storage(scenario, s)) share *= s.link.value_or(1);
+  }
+  return share;
+}
 
 void check_job_time(Reader& reader, const Value& root, Draft& draft) {
   check_together(reader, root);
+  check_slow_storage(reader, draft.scenario);
   JobTimeEntry& job = draft.scenario.job_time;
   const Value* run = root.find("run");
   for (const char* key : {"duration", "histories", "device_hour"}) {

@@ -69,6 +69,11 @@ struct Scenario {
   Place place(const std::string& path) const;
 };
 
+// Shares of normal that a slow storage has, all together.
+double storage_share(const Scenario& scenario);
+// Whether a straggler is the storage of the cluster, which no iteration uses.
+bool is_storage(const Scenario& scenario, const Straggler& straggler);
+
 struct Override {
   std::string path, value;  // --set plan.tensor=4
 };

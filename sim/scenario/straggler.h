@@ -55,4 +55,7 @@ struct Straggler {
   Place place;
 };
 
+// The part that the cluster's storage is, where it has one.
+inline constexpr const char* storage_part = "storage";
+
 }  // namespace sim::scenario

@@ -188,7 +188,7 @@ Straggler::Periodic& periodic_of(Straggler& s) {
 Section<Straggler> straggler_table() {
   Section<Straggler> table("a part that is slower than normal");
   const auto set_course = [](Straggler& s, auto course) { s.course = std::move(course); };
-  table.optional("part", text(), &Straggler::part, "such as h0.gpu1 or h[0..3].nic2")
+  table.optional("part", text(), &Straggler::part, "such as h0.gpu1 or h[0..3].nic2, or storage")
       .optional("rank", small_count(0, 100'000'000), &Straggler::rank,
                 "the device that holds this rank")
       .optional("compute", share(Zero::refused), &Straggler::compute, "of normal")

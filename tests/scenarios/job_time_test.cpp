@@ -160,6 +160,13 @@ TEST_CASE("job time: the small scenario, by hand") {
   CHECK(built.model.recovery.restart == Seconds(360));
 }
 
+TEST_CASE("job time: a storage at half its rates takes twice as long") {
+  const Job job = job_of(small(), {{"stragglers", "[{part: storage, link: 50 %}]"}});
+  const command::JobModel built = command::job_model(job.scenario, job.result);
+  CHECK(built.model.checkpoint.stall.value() == approximately(160.0));
+  CHECK(built.model.checkpoint.read.value() == approximately(80.0));
+}
+
 TEST_CASE("job time: the README shows what the small scenario prints") {
   const std::string text = analysis::job_summary(outlook_of(job_of(small(), {})));
   std::ifstream file(repository() / "README.md");
