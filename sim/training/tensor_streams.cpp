@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "sim/training/job_builder.h"
 
@@ -77,13 +78,15 @@ void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs, con
                                     TensorPart part, const Communicator& group) {
   const Lane& lane = result_.lanes[static_cast<std::size_t>(index)];
   const auto& all = programs.steps_of(dnn::RankGroup::tensor);
-  std::vector<GroupStep> steps;
+  const bool has_parts = !tensor_[static_cast<std::size_t>(index)]->parts.empty();
+  std::vector<GroupStep> own;
   std::vector<int> numbers;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; has_parts && i < all.size(); ++i) {
     if (all[i].part != part) continue;
-    steps.push_back(all[i]);
+    own.push_back(all[i]);
     numbers.push_back(static_cast<int>(i));
   }
+  const std::span<const GroupStep> steps = has_parts ? own : all;
   if (steps.empty()) return;
   const bool is_whole = part.ranks == 0;
   const int first = static_cast<int>(group.members().front());
@@ -103,8 +106,8 @@ void JobBuilder::make_tensor_stream(int index, const LanePrograms& programs, con
       .late = Category::wait,
       .bearers_of = bearers_for(lane.ranks.front()),
       .size = lane.size,
-      .reached = &numbers,
-      .reached_count = static_cast<int>(all.size()),
+      .reached = has_parts ? &numbers : nullptr,
+      .reached_count = has_parts ? static_cast<int>(all.size()) : 0,
   });
   for (const DeviceIndex member : group.members()) {
     auto& known = tensor_streams_[static_cast<std::size_t>(lane_at(member))];
