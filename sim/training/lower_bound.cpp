@@ -127,8 +127,8 @@ Picoseconds LowerBound::State::of_replica(const plan::Plan& plan, const plan::Ra
 
 // Where devices differ, one replica may be slower than another.
 std::int64_t LowerBound::State::of(const plan::Plan& plan) {
-  const bool is_drawn = plan.routing.draw == plan::Routing::Draw::per_micro_batch ||
-                        !plan.routing.are_groups_alike;
+  const bool is_drawn =
+      plan.routing.draw == plan::Routing::Draw::per_micro_batch || !plan.routing.are_groups_alike;
   const bool is_varied = !plan.cuts.empty() || is_drawn || job_.jitter.is_on() ||
                          !job_.disturbances.empty() || plan.packing;
   if (is_varied || !plan::flushes(plan)) return 0;
