@@ -37,10 +37,10 @@ std::vector<plan::StageSpeed> stage_speeds(const training::Job& job,
                                            const training::StageCosts& costs, int stages) {
   std::vector<plan::StageSpeed> speeds;
   for (int s = 0; s < stages; ++s) {
-    const double extra =
-        (s == 0 ? costs.first_extra : 0) + (s + 1 == stages ? costs.last_extra : 0);
     speeds.push_back(
-        {.rate = 1, .layers_max = costs.layers_max(s, stages, job.plan.tensor), .extra = extra});
+        {.rate = 1,
+         .layers_max = costs.layers_max(s, stages, job.plan.tensor),
+         .extra = costs.ends.at(static_cast<std::size_t>(s), static_cast<std::size_t>(stages))});
   }
   return speeds;
 }
@@ -52,15 +52,12 @@ std::optional<plan::Plan> with_shorter_replica(const training::Job& job, int rep
   const int tensor = job.plan.tensor, stages = devices / tensor;
   const training::StageCosts costs = training::stage_costs(job);
   const auto layers = training::layers_of_parts(job);
-  const auto split = plan::split_layers(std::accumulate(layers.begin(), layers.end(), 0),
-                                        stage_speeds(job, costs, stages));
+  const auto own = stage_speeds(job, costs, stages);
+  const auto split = plan::split_layers(std::accumulate(layers.begin(), layers.end(), 0), own);
   if (!split) return std::nullopt;
   std::vector<Replica> all = whole_replicas(job, replicas);
   std::vector<plan::PipelineSpeed> speeds(all.size(), training::pipeline_speed(job, costs));
-  const double of_all =
-      std::accumulate(layers.begin(), layers.end(), 0.0) + costs.first_extra + costs.last_extra;
-  speeds.push_back(
-      {.slowest = split->slowest, .least = stages, .fill = of_all / split->slowest - 1});
+  speeds.push_back(plan::pipeline_speed(own, split->layers));
   const int micro_batches = job.plan.micro_batches() * job.plan.data;
   const auto batches = plan::split_micro_batches(micro_batches, speeds);
   if (!batches) return std::nullopt;

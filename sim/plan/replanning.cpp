@@ -95,10 +95,10 @@ Option Replanner::option(const Slowdowns& stages, Change change) const {
   const std::size_t count = result.devices.size();
   for (std::size_t s = 0; s < count; ++s) {
     const std::vector<DevicePlace>& group = result.devices[s];
-    const double extra = (s == 0 ? job_.first_extra : 0) + (s + 1 == count ? job_.last_extra : 0);
     const int holds = job_.layers_max(static_cast<int>(s), static_cast<int>(count),
                                       static_cast<int>(group.size()));
-    result.speeds.push_back({.rate = rate(stages, group), .layers_max = holds, .extra = extra});
+    result.speeds.push_back(
+        {.rate = rate(stages, group), .layers_max = holds, .extra = job_.ends.at(s, count)});
   }
   return result;
 }

@@ -31,8 +31,8 @@ struct UnevenJob {
   // Layers that a stage of this degree holds, by its index from the front.
   std::function<int(int stage, int stages, int tensor)> layers_max;
   int layers = 0, micro_batches = 0;
-  double first_extra = 0, last_extra = 0;  // of the first and the last stage, see StageSpeed
-  bool fills = false;                      // whether filling and draining pipelines counts
+  Ends ends;
+  bool fills = false;  // whether filling and draining pipelines counts
   double threshold = straggler_threshold;
 };
 

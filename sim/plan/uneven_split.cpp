@@ -95,6 +95,16 @@ std::optional<LayerSplit> split_layers(int layers, std::span<const StageSpeed> s
   return LayerSplit{.layers = std::move(shares->counts), .slowest = shares->largest};
 }
 
+PipelineSpeed pipeline_speed(std::span<const StageSpeed> stages, std::span<const int> layers) {
+  double slowest = 0, all = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const double takes = stages[s].rate * (layers[s] + stages[s].extra);
+    slowest = std::max(slowest, takes);
+    all += takes;
+  }
+  return {.slowest = slowest, .least = static_cast<int>(stages.size()), .fill = all / slowest - 1};
+}
+
 std::optional<BatchSplit> split_micro_batches(int total, std::span<const PipelineSpeed> pipelines) {
   std::vector<Part> parts;
   for (const PipelineSpeed& pipeline : pipelines) {
@@ -113,13 +123,8 @@ std::optional<UnevenSplit> uneven_split(std::span<const std::vector<StageSpeed>>
   for (const std::vector<StageSpeed>& stages : pipelines) {
     std::optional<LayerSplit> split = split_layers(layers, stages);
     if (!split) return std::nullopt;
-    double all = 0;
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-      all += stages[s].rate * (split->layers[s] + stages[s].extra);
-    }
-    speeds.push_back({.slowest = split->slowest,
-                      .least = static_cast<int>(stages.size()),
-                      .fill = fills ? all / split->slowest - 1 : 0});
+    speeds.push_back(pipeline_speed(stages, split->layers));
+    if (!fills) speeds.back().fill = 0;
     result.layers.push_back(std::move(split->layers));
   }
   std::optional<BatchSplit> batches = split_micro_batches(micro_batches, speeds);

@@ -9,6 +9,7 @@
 // Data and Model Parallelization", SIGMOD 2025, and its planner in PKU-DAIR/Hetu.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,6 +26,13 @@ struct StageSpeed {
   double rate = 1;     // per layer
   int layers_max = 0;  // that its memory holds
   double extra = 0;    // what else it does, in layers: the embedding, the head
+};
+// What the first and the last stage do beside their layers, in layers: the embedding, the head.
+struct Ends {
+  double first = 0, last = 0;
+  double at(std::size_t stage, std::size_t stages) const {
+    return (stage == 0 ? first : 0) + (stage + 1 == stages ? last : 0);
+  }
 };
 struct LayerSplit {
   std::vector<int> layers;  // of each stage
@@ -44,6 +52,8 @@ struct PipelineSpeed {
   int least = 0;       // micro-batches that it must have
   double fill = 0;     // what filling and draining takes, in micro-batches: stages - 1 if all alike
 };
+// Of stages with these layers.
+PipelineSpeed pipeline_speed(std::span<const StageSpeed> stages, std::span<const int> layers);
 struct BatchSplit {
   std::vector<int> micro_batches;  // of each pipeline
   double longest = 0;              // the most that a pipeline takes

@@ -95,12 +95,7 @@ DataPlan Planner::run() {
     if (gathers && !stack_.overlaps_parameter_gather) gather_after_optimizer();
     sort_operations();
   }
-  std::stable_sort(result_.hooks.begin(), result_.hooks.end(), [](const Hook& a, const Hook& b) {
-    return a.pass != b.pass ? a.pass < b.pass : a.unit < b.unit;
-  });
-  for (const Hook& hook : result_.hooks) {
-    result_.is_concurrent[static_cast<std::size_t>(hook.pass)] = true;
-  }
+  finish_hooks(result_);
   return std::move(result_);
 }
 
@@ -304,6 +299,15 @@ void Planner::shard_fully() {
 }
 
 }  // namespace
+
+void finish_hooks(DataPlan& data) {
+  std::stable_sort(data.hooks.begin(), data.hooks.end(), [](const Hook& a, const Hook& b) {
+    return a.pass != b.pass ? a.pass < b.pass : a.unit < b.unit;
+  });
+  for (const Hook& hook : data.hooks) {
+    data.is_concurrent[static_cast<std::size_t>(hook.pass)] = true;
+  }
+}
 
 CopyPlan copy_plan(const plan::Plan& plan, const DataPlan& data) {
   CopyPlan result;

@@ -85,6 +85,9 @@ DataPlan data_plan(const plan::Plan& plan, const dnn::SoftwareStack& stack,
                    const plan::Schedule& schedule, int stage,
                    const std::vector<std::vector<Unit>>& units, Sharers sharers = Sharers::data);
 
+// Orders the hooks as passes come to them; passes with hooks have traffic beside them.
+void finish_hooks(DataPlan& data);
+
 // What the copies add, where there are several; nothing else.
 CopyPlan copy_plan(const plan::Plan& plan, const DataPlan& data);
 

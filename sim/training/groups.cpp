@@ -211,18 +211,14 @@ void JobBuilder::make_data_stream(Sharers sharers, const std::vector<int>& ranks
           },
       .bearers_of = bearers_of_ring(),
   });
-  bool has_record = false;
   auto& streams = data_streams_[index_of(sharers)];
   for (const int rank : ranks) {
     const int lane = lane_at(rank);
     if (!data.copies.reductions.empty()) data_stream_of_rank_[rank] = stream;
     auto& known = streams[static_cast<std::size_t>(lane)];
     if (known.empty() || known.back() != stream) known.push_back(stream);
-    const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
-    if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
-    record(stream, lane, name);
-    has_record = true;
   }
+  record_first(stream, ranks, name);
 }
 
 // Those that hold the same share of a layer of this tensor degree.
@@ -303,15 +299,11 @@ void JobBuilder::make_copy_stream(const std::vector<int>& ranks, int stage) {
       .bearers_of = bearers_of_ring(),
       .member_streams = &data_stream_of_rank_,
   });
-  bool has_record = false;
   for (const int rank : ranks) {
     const int lane = lane_at(rank);
     copy_streams_[static_cast<std::size_t>(lane)].push_back(stream);
-    const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
-    if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
-    record(stream, lane, "copies");
-    has_record = true;
   }
+  record_first(stream, ranks, "copies");
 }
 
 void JobBuilder::make_copies() {

@@ -187,6 +187,8 @@ class JobBuilder {
   bool are_unlike() const { return !job_.plan.replicas.empty(); }
   bool holds_embedding(int stage) const;
   void record(StreamId stream, int lane, std::string name);
+  // With the first of the ranks whose lane is recorded.
+  void record_first(StreamId stream, const std::vector<int>& ranks, const std::string& name);
   bool has_embedding_reduction() const;
 
   const Job& job_;

@@ -248,6 +248,16 @@ void JobBuilder::record(StreamId stream, int lane, std::string name) {
   result_.recorded.push_back({stream, lane, std::move(name)});
 }
 
+void JobBuilder::record_first(StreamId stream, const std::vector<int>& ranks,
+                              const std::string& name) {
+  for (const int rank : ranks) {
+    const Lane& lane = result_.lanes[static_cast<std::size_t>(lane_at(rank))];
+    if (rank == lane.ranks.front() && is_recorded(lane)) {
+      return record(stream, lane_at(rank), name);
+    }
+  }
+}
+
 // What merged steps send is not seen by the engine; it counts for the loads of the links.
 void JobBuilder::count_merged(int index, const LanePrograms& programs) {
   for (const auto& [what, times] : programs.merged) {

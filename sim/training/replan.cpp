@@ -29,14 +29,14 @@ std::vector<std::vector<std::vector<int>>> devices_of(const plan::Plan& plan) {
   return result;
 }
 
-plan::UnevenJob uneven_job(const Job& job, const std::vector<double>& slowdowns,
+plan::UnevenJob uneven_job(const Job& job, const StageCosts& costs,
+                           const std::vector<double>& slowdowns,
                            const std::vector<std::vector<std::vector<int>>>& devices) {
   plan::UnevenJob result;
-  StageCosts costs = stage_costs(job);
-  result.penalties = std::move(costs.penalties);
-  result.layers_max = std::move(costs.layers_max);
+  result.penalties = costs.penalties;
+  result.layers_max = costs.layers_max;
   result.fills = true;
-  result.first_extra = costs.first_extra, result.last_extra = costs.last_extra;
+  result.ends = costs.ends;
   for (const auto& replica : devices) {
     auto& stages = result.slowdowns.emplace_back();
     for (const auto& members : replica) {
@@ -124,8 +124,9 @@ double Replan::won_back() const {
 std::variant<Replan, Stuck, TooLarge> replan(const Job& job) {
   Replan result;
   const auto devices = devices_of(job.plan);
+  const StageCosts costs = stage_costs(job);
   const std::vector<double> none(static_cast<std::size_t>(job.plan.ranks()), 1);
-  const auto even = plan::best_uneven_split(uneven_job(job, none, devices));
+  const auto even = plan::best_uneven_split(uneven_job(job, costs, none, devices));
   const plan::Plan even_plan = even ? plan_of(job, *even, devices) : job.plan;
   for (const auto& [time, plan, is_healthy] : {std::tuple(&result.healthy, &job.plan, true),
                                                {&result.slow, &job.plan, false},
@@ -137,8 +138,8 @@ std::variant<Replan, Stuck, TooLarge> replan(const Job& job) {
     if (plan == &job.plan) result.fits = std::get<Result>(outcome).fits;
   }
   result.slowdowns = slowdowns(job);
-  const plan::UnevenJob uneven = uneven_job(job, result.slowdowns, devices);
-  const plan::PipelineSpeed as_it_is = pipeline_speed(job, stage_costs(job));
+  const plan::UnevenJob uneven = uneven_job(job, costs, result.slowdowns, devices);
+  const plan::PipelineSpeed as_it_is = pipeline_speed(job, costs);
   const double now = as_it_is.slowest * (job.plan.micro_batches() + as_it_is.fill);
   for (plan::Replanning& replanning : plan::uneven_splits(uneven)) {
     PlannedAnew one;

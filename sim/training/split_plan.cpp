@@ -62,7 +62,6 @@ class SplitPlanner {
   SplitPlan::Wait raise(std::size_t stage, int round, int unit);
   int last_pass(std::size_t stage, int round) const;
   void gather_after_optimizer(int round);
-  void finish(std::size_t stage);
 
   const dnn::SoftwareStack& stack_;
   const bool is_sharded_, is_alone_;
@@ -224,16 +223,6 @@ void SplitPlanner::gather_after_optimizer(int round) {
   }
 }
 
-void SplitPlanner::finish(std::size_t stage) {
-  DataPlan& data = data_of(stage);
-  std::stable_sort(data.hooks.begin(), data.hooks.end(), [](const Hook& a, const Hook& b) {
-    return a.pass != b.pass ? a.pass < b.pass : a.unit < b.unit;
-  });
-  for (const Hook& hook : data.hooks) {
-    data.is_concurrent[static_cast<std::size_t>(hook.pass)] = true;
-  }
-}
-
 // What a round gathers may have to come before what is reduced of rounds before it: its first
 // forward pass runs before their last backward passes, with weights that are `staleness` rounds
 // older.
@@ -249,7 +238,9 @@ SplitPlan SplitPlanner::run() {
     reduce(round - late);
     if (is_sharded_ && !gathers_first) gather_after_optimizer(round - late);
   }
-  for (std::size_t stage = 0; stage < stages_.size(); ++stage) finish(stage);
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+    finish_hooks(data_of(stage));
+  }
   return std::move(result_);
 }
 

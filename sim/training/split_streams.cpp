@@ -56,16 +56,12 @@ void JobBuilder::make_split_stream(const SplitPlan::Part& part, int share) {
       .reached = &part.numbers,
       .reached_count = split_.steps,
   });
-  bool has_record = false;
   for (const int rank : ranks) {
     const int lane = lane_at(rank);
     auto& known = data_streams_.front()[static_cast<std::size_t>(lane)];
     if (known.empty() || known.back() != stream) known.push_back(stream);
-    const Lane& first = result_.lanes[static_cast<std::size_t>(lane)];
-    if (has_record || rank != first.ranks.front() || !is_recorded(first)) continue;
-    record(stream, lane, fmt::format("data, part {}", index));
-    has_record = true;
   }
+  record_first(stream, ranks, fmt::format("data, part {}", index));
 }
 
 }  // namespace sim::training

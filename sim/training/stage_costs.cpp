@@ -77,8 +77,7 @@ StageCosts stage_costs(const Job& job) {
         layer_times(job, {group.begin(), group.begin() + static_cast<std::ptrdiff_t>(degree)});
     result.penalties.push_back(part.layer / full.layer);
   }
-  result.first_extra = full.first / full.layer;
-  result.last_extra = full.last / full.layer;
+  result.ends = {full.first / full.layer, full.last / full.layer};
   result.layers_max = [holding = Holding(job)](int stage, int stages, int tensor) mutable {
     return holding(stage, stages, tensor);
   };
@@ -87,14 +86,11 @@ StageCosts stage_costs(const Job& job) {
 
 plan::PipelineSpeed pipeline_speed(const Job& job, const StageCosts& costs) {
   const auto parts = layers_of_parts(job);
-  double slowest = 0, all = costs.first_extra + costs.last_extra;
+  std::vector<plan::StageSpeed> stages;
   for (std::size_t s = 0; s < parts.size(); ++s) {
-    const double extra =
-        (s == 0 ? costs.first_extra : 0) + (s + 1 == parts.size() ? costs.last_extra : 0);
-    slowest = std::max(slowest, parts[s] + extra);
-    all += parts[s];
+    stages.push_back({.rate = 1, .layers_max = parts[s], .extra = costs.ends.at(s, parts.size())});
   }
-  return {.slowest = slowest, .least = static_cast<int>(parts.size()), .fill = all / slowest - 1};
+  return plan::pipeline_speed(stages, parts);
 }
 
 }  // namespace sim::training

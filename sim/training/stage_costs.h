@@ -11,8 +11,8 @@
 namespace sim::training {
 
 struct StageCosts {
-  std::vector<double> penalties;           // time of a layer at full degree / 2^i, relative to it
-  double first_extra = 0, last_extra = 0;  // the embedding and the head, in layers
+  std::vector<double> penalties;  // time of a layer at full degree / 2^i, relative to it
+  plan::Ends ends;
   // Layers that a stage holds, by its index from the front.
   std::function<int(int stage, int stages, int tensor)> layers_max;
 };

@@ -174,7 +174,7 @@ TEST_CASE("replanning: first stages that hold little -> the slow ones come first
 // A head of 2 layers behind the last of 4 stages: 16, 16, 15, 13 in 16.
 TEST_CASE("replanning: what stages do beside their layers counts") {
   UnevenJob job = job_of_32();
-  job.last_extra = 2;
+  job.ends.last = 2;
   const Replanning result = *best_uneven_split(job);
   CHECK(result.split.layers[2] == Counts{16, 16, 15, 13});
   CHECK(result.split.longest == 256);
