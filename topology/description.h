@@ -61,6 +61,8 @@ struct Fabric {
   BytesPerSecond link;          // a switch port, one way
   Seconds latency;              // one link with its switch
   double oversubscription = 1;  // down capacity : up capacity of a leaf, all its ports in use
+  // Of each port of a leaf, what others take of its way up and down. REQUIRES: less than that is.
+  BytesPerSecond taken = {};
   enum class Routing { sprayed, hashed };
   Routing routing = Routing::sprayed;
   bool sharp = false;           // the switches reduce
@@ -91,7 +93,11 @@ struct Graph {
 };
 
 struct Storage {
+  // Beyond the leaves' up links, at every leaf, or on a network of its own, which no NIC is part
+  // of.
+  enum class At { core, leaf, apart };
   BytesPerSecond write, read;
+  At at = At::core;
 };
 
 struct Description {

@@ -24,7 +24,8 @@ FabricLayout::FabricLayout(const Fabric& fabric, std::int64_t hosts, int nics)
   ports_ = hosts_per_leaf_ * (is_rail ? 1 : nics);
   const double ports_up = static_cast<double>(ports_) / fabric.oversubscription;
   branches_ = is_hashed_ ? static_cast<std::int64_t>(std::ceil(ports_up)) : 1;
-  const BytesPerSecond up = fabric.link * ports_up / static_cast<double>(branches_);
+  const BytesPerSecond all_up = fabric.link * ports_up - fabric.taken * static_cast<double>(ports_);
+  const BytesPerSecond up = all_up / static_cast<double>(branches_);
   links_[0] = {LinkKind::fabric, up, fabric.latency};
   if (fabric.kind != Fabric::Kind::fat_tree) return;
   leaves_per_pod_ = fabric.leaves_per_pod;

@@ -11,6 +11,7 @@
 #include "sim/base/units.h"
 #include "sim/fault/checkpoint_cost.h"
 #include "sim/fault/engine_rates.h"
+#include "sim/training/pattern.h"
 
 namespace sim::command {
 
@@ -79,6 +80,14 @@ fault::FailureProcess process_of(const FailureEntry& entry, const Scenario& scen
   return process;
 }
 
+// Whether what goes to the storage passes the links above the leaves.
+bool is_beyond_leaves(const topology::Description& cluster) {
+  using Kind = topology::Fabric::Kind;
+  const topology::Fabric& fabric = cluster.fabric;
+  return cluster.storage && cluster.storage->at == topology::Storage::At::core &&
+         fabric.kind != Kind::none && fabric.kind != Kind::one_switch && !fabric.is_direct();
+}
+
 fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::string>& notes) {
   const scenario::CheckpointEntry& entry = *scenario.job_time.checkpoint;
   const topology::HostType& type = scenario.cluster.hosts.front().type;
@@ -101,7 +110,9 @@ fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::strin
   facts.writing_hosts = hosts_for(scenario, facts.writing_devices);
   const bool has_fabric = scenario.cluster.fabric.kind != topology::Fabric::Kind::none;
   facts.nics = has_fabric ? type.nics : 0;
-  facts.nic = std::min(type.nic, scenario.cluster.fabric.link);
+  const topology::Fabric& fabric = scenario.cluster.fabric;
+  facts.nic = std::min(type.nic, fabric.link);
+  if (is_beyond_leaves(scenario.cluster)) facts.up = fabric.link / fabric.oversubscription;
   facts.pcie = type.pcie;
   if (scenario.cluster.storage) {
     const double share = scenario::storage_share(scenario);
@@ -113,6 +124,37 @@ fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::strin
   facts.write = entry.write;
   facts.read = entry.read;
   return facts;
+}
+
+fault::Slowness slowness_of(const scenario::Straggler& s) {
+  using scenario::Straggler;
+  fault::Slowness slow{s.link.value_or(1), s.from, s.to, {}};
+  if (const auto* periodic = std::get_if<Straggler::Periodic>(&s.course)) {
+    slow.course = fault::Slowness::Periodic{periodic->every, periodic->lasts};
+  } else if (const auto* random = std::get_if<Straggler::Random>(&s.course)) {
+    slow.course = fault::Slowness::OnOff{random->on, random->off, random->seed};
+  } else if (const auto* trace = std::get_if<scenario::StragglerTrace>(&s.course)) {
+    slow.course = fault::Slowness::Recorded{trace->at, trace->link};
+  } else if (const auto* ramp = std::get_if<Straggler::Ramp>(&s.course)) {
+    fault::Slowness::Recorded steps;
+    for (const training::Phase& phase :
+         training::phases(training::Ramp{ramp->over, ramp->steps, ramp->start}, slow.share,
+                          Seconds(0), std::nullopt, 0)) {
+      steps.at.push_back(to_seconds(phase.at));
+      steps.share.push_back(phase.factor);
+    }
+    slow.course = std::move(steps);
+  }
+  return slow;
+}
+
+// Without what is slow throughout, which is in the rates.
+std::vector<fault::Slowness> slowness_of(const Scenario& scenario) {
+  std::vector<fault::Slowness> result;
+  for (const scenario::Straggler& s : scenario.stragglers) {
+    if (is_storage(scenario, s) && !is_steady(s)) result.push_back(slowness_of(s));
+  }
+  return result;
 }
 
 // Also of a dnn that is given by its times.
@@ -166,11 +208,17 @@ JobModel job_model(const Scenario& scenario, const training::Result& whole) {
     model.processes.push_back(process_of(entry, scenario));
   }
   const fault::CheckpointFacts facts = facts_of(scenario, result.notes);
-  const fault::CheckpointCost cost = fault::checkpoint_cost(facts);
+  fault::CheckpointFacts to_storage = facts;
+  const auto& storage = scenario.cluster.storage;
+  if (storage && storage->at == topology::Storage::At::apart) to_storage.nics = 0;
+  const fault::CheckpointCost cost = fault::checkpoint_cost(to_storage);
   const scenario::CheckpointEntry& checkpoint = *scenario.job_time.checkpoint;
-  model.checkpoint = {checkpoint.every, cost.stall, cost.write,
-                      cost.drain,       cost.read,  checkpoint.kept};
-  result.writing_per_nic[static_cast<std::size_t>(fault::Writing::to_storage)] = cost.per_nic;
+  model.checkpoint = {checkpoint.every, cost.stall,      cost.write,      cost.drain,
+                      cost.read,        checkpoint.kept, cost.write_room, cost.read_room};
+  model.storage = slowness_of(scenario);
+  constexpr auto way = static_cast<std::size_t>(fault::Writing::to_storage);
+  result.writing_per_nic[way] = cost.per_nic;
+  result.leaves_group[way] = is_beyond_leaves(scenario.cluster);
   result.notes.insert(result.notes.end(), cost.notes.begin(), cost.notes.end());
   if (checkpoint.memory) add_memory_level(*checkpoint.memory, facts, result);
   model.recovery = scenario.job_time.recovery->recovery;
@@ -198,7 +246,7 @@ fault::Question question_of(const JobModel& built, const scenario::JobTimeEntry&
 
 fault::EngineJob engine_of(const Scenario& scenario, const LoadedJob& loaded,
                            const training::Result& whole, const JobModel& built) {
-  return {&loaded.job, &scenario.cluster, &whole, built.writing_per_nic};
+  return {&loaded.job, &scenario.cluster, &whole, built.writing_per_nic, built.leaves_group};
 }
 
 fault::Rates rates_of(const fault::EngineJob& engine) {

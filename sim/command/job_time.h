@@ -17,7 +17,8 @@ struct JobTimeOptions {
 // The model of the job, with what it assumes; simulates nothing.
 struct JobModel {
   fault::Model model;
-  std::array<BytesPerSecond, fault::writing_count> writing_per_nic;
+  std::array<BytesPerSecond, fault::writing_count> writing_per_nic = {};
+  std::array<bool, fault::writing_count> leaves_group = {};  // as in fault::EngineJob
   std::vector<std::string> notes;
 };
 // REQUIRES: the scenario has failures; `whole` is the result of its iterations.

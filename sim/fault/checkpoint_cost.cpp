@@ -14,17 +14,29 @@ namespace {
 struct Bound {
   BytesPerSecond rate;
   std::string what;
+  double room = std::numeric_limits<double>::infinity();  // the storage's rate over this one
 };
+
+bool is_by_up_link(const CheckpointFacts& facts) {
+  return facts.up.value() > 0 && facts.up < facts.nic;
+}
+
+// Of a NIC and its way to the storage.
+BytesPerSecond way_of_nic(const CheckpointFacts& facts) {
+  return is_by_up_link(facts) ? facts.up : facts.nic;
+}
 
 Bound bound(std::optional<BytesPerSecond> storage, int hosts, double share_of_nic,
             const CheckpointFacts& facts) {
   invariant(storage.has_value(), "a checkpoint without times or storage");
-  Bound result{*storage, "the storage"};
+  Bound result{*storage, "the storage", 1};
   if (facts.nics == 0) return result;
-  const BytesPerSecond nics = facts.nic * (share_of_nic * hosts * facts.nics);
+  const BytesPerSecond nics = way_of_nic(facts) * (share_of_nic * hosts * facts.nics);
   if (nics < result.rate) {
     result = {nics,
-              fmt::format("{}{} NICs", share_of_nic < 1 ? "half of " : "", hosts * facts.nics)};
+              fmt::format("{}{}{} NICs", share_of_nic < 1 ? "half of " : "",
+                          is_by_up_link(facts) ? "the up links of " : "", hosts * facts.nics),
+              *storage / nics};
   }
   return result;
 }
@@ -49,12 +61,13 @@ CheckpointCost checkpoint_cost(const CheckpointFacts& facts) {
                       int hosts, double share) {
     return given ? Bound{} : bound(storage, hosts, share, facts);
   };
-  const Seconds write =
-      timed("written", facts.write,
-            by(facts.storage_write, facts.write, facts.writing_hosts, facts.is_async ? 0.5 : 1),
-            facts, cost.notes);
-  cost.read = timed("read", facts.read, by(facts.storage_read, facts.read, facts.hosts, 1), facts,
-                    cost.notes);
+  const Bound writing =
+      by(facts.storage_write, facts.write, facts.writing_hosts, facts.is_async ? 0.5 : 1);
+  const Bound reading = by(facts.storage_read, facts.read, facts.hosts, 1);
+  const Seconds write = timed("written", facts.write, writing, facts, cost.notes);
+  cost.read = timed("read", facts.read, reading, facts, cost.notes);
+  cost.write_room = writing.room;
+  cost.read_room = reading.room;
   if (!facts.is_async) {
     cost.stall = cost.drain = write;
     return cost;
@@ -76,7 +89,7 @@ CheckpointCost checkpoint_cost(const CheckpointFacts& facts) {
   if (facts.nics > 0 && write.value() > 0) {
     const Bytes each = facts.size / (static_cast<double>(facts.writing_hosts) * facts.nics);
     // A given time may ask for more than a NIC has.
-    const BytesPerSecond asked = each / write, most = facts.nic * 0.5;
+    const BytesPerSecond asked = each / write, most = way_of_nic(facts) * 0.5;
     cost.per_nic = asked < most ? asked : most;
   }
   return cost;

@@ -24,6 +24,7 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
       options_(options),
       arrivals_(model.processes, options.draws),
       replicas_(model.machines.replicas),
+      storage_(model.storage, options.draws),
       speeds_(writing_count * (static_cast<std::size_t>(model.machines.replicas) + 1) *
                   static_cast<std::size_t>(model.machines.hosts_per_replica()),
               -1) {
@@ -32,7 +33,8 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
   invariant(work_end_ < never || model.horizon.duration, "a job without an end");
   end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
   saved_.push_back({});
-  can_skip_ = !options.keeps_episodes && !model.memory && model.checkpoint.write.value() == 0 &&
+  can_skip_ = !options.keeps_episodes && !model.memory && model.storage.empty() &&
+              model.checkpoint.write.value() == 0 &&
               std::none_of(model.processes.begin(), model.processes.end(),
                            [](const FailureProcess& process) { return process.found_after; });
   history_.lost_by_process.resize(model.processes.size());
@@ -101,17 +103,21 @@ Writing Course::writing() const {
   return pending_->saved.place == Place::memory ? Writing::to_memory : Writing::to_storage;
 }
 
-double Course::speed(Writing writing) {
+double Course::speed_in(Writing writing, int percent) {
   const int state = replicas_ * model_.machines.hosts_per_replica() + part_;
-  double& known =
-      speeds_[writing_count * static_cast<std::size_t>(state) + static_cast<std::size_t>(writing)];
+  double asked = -1;
+  double& known = percent < 100 ? asked
+                                : speeds_[writing_count * static_cast<std::size_t>(state) +
+                                          static_cast<std::size_t>(writing)];
   if (known < 0) {
-    known = rates_.samples_per_second({replicas_, writing, policy_.keeps_batch(), part_}) /
+    known = rates_.samples_per_second({replicas_, writing, policy_.keeps_batch(), part_, percent}) /
             rates_.samples_per_second({model_.machines.replicas});
     invariant(known > 0, "a job that runs makes no progress");
   }
   return known;
 }
+
+double Course::speed() { return speed_in(writing(), pending_ ? pending_->percent : 100); }
 
 void Course::note(double start, bool is_training, Loss loss) {
   if (!options_.keeps_episodes || now_ <= start) return;
@@ -125,7 +131,7 @@ void Course::note(double start, bool is_training, Loss loss) {
 }
 
 void Course::train_for(double duration) {
-  const double start = now_, now_possible = speed(writing()), full = speed(Writing::none);
+  const double start = now_, now_possible = speed(), full = speed_in(Writing::none, 100);
   now_ += duration;
   work_ += now_possible * duration;
   for (double& since : since_checkpoint_) since += duration;
@@ -186,7 +192,7 @@ void Course::skip_cycles() {
 Course::Outcome Course::train() {
   while (true) {
     skip_cycles();
-    const double speed_now = speed(writing());
+    const double speed_now = speed();
     const double finish = std::min(end_at_, now_ + (work_end_ - work_) / speed_now);
     const auto [place, due] = next_due();
     double written = never;
@@ -216,6 +222,35 @@ const Checkpointing& Course::times(Place place) const {
   return place == Place::memory ? model_.memory->times : model_.checkpoint;
 }
 
+// A blocking checkpoint waits for the storage, another one for a copy.
+double Course::stall_time(Place place) {
+  const Checkpointing& all = times(place);
+  const double stall = all.stall.value();
+  return all.write.value() > 0 ? stall : storage_.takes(now_, stall, all.write_room);
+}
+
+double Course::drain_time() {
+  const Checkpointing& all = model_.checkpoint;
+  const double copy = all.write.value() > 0 ? all.stall.value() : 0;
+  return copy + storage_.takes(now_ + copy, all.drain.value() - copy, all.write_room);
+}
+
+double Course::read_time() {
+  const Checkpointing& all = times(read_from_);
+  return storage_.takes(now_, all.read.value(), all.read_room);
+}
+
+// The longer it takes, the less it loads the NICs; to a percent, so that few states are asked for.
+void Course::write_on(const Saved& state) {
+  const Checkpointing& all = times(state.place);
+  const double normal = all.write.value();
+  const double takes = storage_.takes(now_, normal, all.write_room);
+  pending_ = {state, now_ + takes};
+  if (takes > normal) {
+    pending_->percent = std::max(1, static_cast<int>(std::lround(100 * normal / takes)));
+  }
+}
+
 std::pair<Course::Place, double> Course::next_due() const {
   const auto due = [this](Place place) {
     const double since = since_checkpoint_[static_cast<std::size_t>(place)];
@@ -236,11 +271,11 @@ Course::Outcome Course::checkpoint(Place place) {
     if (const Outcome after = saved(); after != Outcome::done) return after;
   }
   const Saved state{work_, now_, place};
-  const Outcome outcome = pass(times(place).stall.value(), Loss::checkpoint);
+  const Outcome outcome = pass(stall_time(place), Loss::checkpoint);
   if (outcome != Outcome::done) return outcome;
   since_checkpoint_[static_cast<std::size_t>(Place::memory)] = 0;
   if (place == Place::storage) since_checkpoint_[static_cast<std::size_t>(place)] = 0;
-  pending_ = {state, now_ + times(place).write.value()};
+  write_on(state);
   return times(place).write.value() > 0 ? Outcome::done : saved();
 }
 
@@ -269,7 +304,7 @@ Course::Outcome Course::drain() {
   pending_.reset();
   const Saved state{work_, now_};
   const double before = now_;
-  const Outcome outcome = pass(model_.checkpoint.drain.value(), Loss::checkpoint);
+  const Outcome outcome = pass(drain_time(), Loss::checkpoint);
   history_.lost_by_process[*cause_] += now_ - before;
   if (outcome != Outcome::done) return outcome;
   saved_.push_back(state);

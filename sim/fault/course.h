@@ -25,6 +25,7 @@ class Course {
   struct Pending {
     Saved saved;
     double done_at = 0;
+    int percent = 100;  // of the load of writing, where the storage is slow
   };
   struct Repair {
     double at = 0;
@@ -44,6 +45,11 @@ class Course {
   Outcome saved();
   Outcome drain();
   const Checkpointing& times(Place place) const;
+  // [s] from now on, with the storage as it is then.
+  double stall_time(Place place);
+  double drain_time();
+  double read_time();
+  void write_on(const Saved& state);
   // The checkpoint that is due first, and when; one to memory waits for one on its way to storage.
   std::pair<Place, double> next_due() const;
   // From an interruption until training goes on.
@@ -71,7 +77,8 @@ class Course {
   Situation situation() const;
   // Goes on with so many replicas, and with what they leave over.
   void run_with(int replicas);
-  double speed(Writing writing);
+  double speed();
+  double speed_in(Writing writing, int percent);
   Writing writing() const;
   double draw(Draws::What what, const Distribution& distribution) const;
 
@@ -87,7 +94,7 @@ class Course {
 
   double now_ = 0, work_ = 0, end_at_ = 0, work_end_ = 0;  // [s]
   std::array<double, 2> since_checkpoint_{};               // [place][s] of training
-  double read_ = 0;                                        // [s] of the state to go on from
+  Place read_from_ = Place::storage;                       // the state to go on from
   int hosts_lost_ = 0;                                     // since training stopped
   int replicas_ = 0;
   int part_ = 0;              // hosts of one more replica
@@ -95,6 +102,7 @@ class Course {
   std::vector<Saved> saved_;  // ascending; at most one in memory, the last
   std::optional<Pending> pending_;
   std::vector<Repair> repairs_;
+  StorageSpeed storage_;
   std::vector<double> speeds_;  // [replicas][part][writing]; below 0: not asked yet
   History history_;
 };

@@ -74,7 +74,7 @@ void Course::roll_back() {
   since_checkpoint_ = {};
   while (saved_.size() > 1 && saved_.back().taken_at > current_.wrong_since) saved_.pop_back();
   if (saved_.back().taken_at > current_.wrong_since) saved_ = {Saved{}};
-  read_ = times(saved_.back().place).read.value();
+  read_from_ = saved_.back().place;
   const double undone = work_ - saved_.back().work;
   work_ = saved_.back().work;
   history_.lost[static_cast<std::size_t>(Loss::rework)] += undone;
@@ -122,7 +122,7 @@ Course::Outcome Course::come_back() {
   if (has_spare && recovery.spare == Recovery::Spare::hot) restart = recovery.takeover.value();
   const Outcome restarted = pass(restart, Loss::restart);
   if (restarted != Outcome::done) return restarted;
-  return pass(read_, Loss::read);
+  return pass(read_time(), Loss::read);
 }
 
 bool Course::goes_on() const {

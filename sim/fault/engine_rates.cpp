@@ -13,11 +13,18 @@
 namespace sim::fault {
 namespace {
 
-topology::Description with_traffic(topology::Description cluster, BytesPerSecond per_nic) {
+BytesPerSecond writing_of(const EngineJob& what, const ClusterState& state) {
+  return what.writing_per_nic[static_cast<std::size_t>(state.writing)] * (state.percent / 100.0);
+}
+
+topology::Description with_traffic(topology::Description cluster, BytesPerSecond per_nic,
+                                   bool leaves_group) {
   for (topology::HostGroup& group : cluster.hosts) {
     const BytesPerSecond port = cluster.fabric.link, nic = group.type.nic;
     group.type.nic = (port.value() > 0 ? std::min(port, nic) : nic) - per_nic;
   }
+  // Where a leaf has as much up as down, its NICs are the narrower ones with this as without.
+  if (leaves_group && cluster.fabric.oversubscription > 1) cluster.fabric.taken = per_nic;
   return cluster;
 }
 
@@ -42,8 +49,11 @@ double rate_with(const EngineJob& what, const ClusterState& state, const plan::P
   training::Job job = *what.job;
   job.plan = plan;
   topology::Description description = *what.cluster;
-  const BytesPerSecond writing = what.writing_per_nic[static_cast<std::size_t>(state.writing)];
-  if (writing.value() > 0) description = with_traffic(description, writing);
+  const BytesPerSecond writing = writing_of(what, state);
+  if (writing.value() > 0) {
+    const bool leaves = what.leaves_group[static_cast<std::size_t>(state.writing)];
+    description = with_traffic(description, writing, leaves);
+  }
   const topology::Cluster cluster(description);
   job.cluster = &cluster;
   const auto outcome = training::simulate(job);
@@ -78,8 +88,7 @@ std::optional<double> rate_with_part(const EngineJob& what, const ClusterState& 
 }  // namespace
 
 double samples_per_second(const EngineJob& what, const ClusterState& state) {
-  const bool has_traffic =
-      what.writing_per_nic[static_cast<std::size_t>(state.writing)].value() > 0;
+  const bool has_traffic = writing_of(what, state).value() > 0;
   const plan::Plan& whole = what.job->plan;
   if (state.replicas == whole.data && !has_traffic) return rate_of(*what.whole);
   std::optional<double> with_part;

@@ -2,10 +2,12 @@
 // happens inside an iteration is asked for (rates.h).
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "sim/fault/process.h"
+#include "sim/fault/storage_speed.h"
 
 namespace sim::fault {
 
@@ -16,6 +18,10 @@ struct Checkpointing {
   Seconds drain;  // all of it at once, before a planned stop
   Seconds read;   // at a restart
   int kept = 0;   // the newest so many can be read; 0: all
+  // How many times faster the storage is than what bounds writing and reading; at infinity what
+  // they take is not its matter.
+  double write_room = std::numeric_limits<double>::infinity();
+  double read_room = std::numeric_limits<double>::infinity();
 };
 
 // States that are kept in the memory of hosts, between those in storage.
@@ -58,6 +64,7 @@ struct Model {
   std::vector<FailureProcess> processes;
   Checkpointing checkpoint;
   std::optional<MemoryLevel> memory;
+  std::vector<Slowness> storage;
   Recovery recovery;
   Machines machines;
   Horizon horizon;

@@ -44,7 +44,7 @@ struct Failure {
 struct Draws {
   std::uint64_t seed = 1;
   std::uint32_t history = 0;
-  enum class What : std::uint32_t { gap, life, repair, detect, found, hit };
+  enum class What : std::uint32_t { gap, life, repair, detect, found, hit, storage };
   double uniform(What what, std::size_t process, std::uint64_t number) const;
 };
 

@@ -18,6 +18,7 @@ struct ClusterState {
   Writing writing = Writing::none;
   bool keeps_batch = false;  // those missing leave their micro-batches to the others
   int part = 0;              // hosts of one more replica, that lacks some; 0: there is none
+  int percent = 100;         // of the load of writing
   auto operator<=>(const ClusterState&) const = default;
 };
 

@@ -103,7 +103,15 @@ Section<Fabric> fabric_table() {
 Section<Storage> storage_table() {
   Section<Storage> table("shared storage");
   table.required("write", byte_rate(), &Storage::write, "rate of all writers together")
-      .required("read", byte_rate(), &Storage::read, "rate of all readers together");
+      .required("read", byte_rate(), &Storage::read, "rate of all readers together")
+      .defaulted(
+          "at",
+          word<Storage::At>("at", {{"core", Storage::At::core},
+                                   {"leaf", Storage::At::leaf},
+                                   {"apart", Storage::At::apart}}),
+          &Storage::at, "core",
+          "beyond the leaves' up links, at every leaf, or on a network of its own; in a torus or "
+          "dragonfly at every router unless apart");
   return table;
 }
 

@@ -129,6 +129,18 @@ void check_replanning(Reader& reader, const Draft& draft) {
                "layers are dealt for one speed that is normal", "write another policy");
 }
 
+// Every change is an event of each history.
+constexpr double storage_change_least = 1;  // [s]
+
+// From change to change, on average; none: it changes a few times only.
+std::optional<double> time_between_changes(const Straggler& s) {
+  if (const auto* p = std::get_if<Straggler::Periodic>(&s.course)) return p->every.value() / 2;
+  if (const auto* p = std::get_if<Straggler::Random>(&s.course)) {
+    return (p->on + p->off).value() / 2;
+  }
+  return std::nullopt;
+}
+
 // Only checkpoints see how fast the storage is.
 void check_slow_storage(Reader& reader, const Scenario& scenario) {
   const auto& checkpoint = scenario.job_time.checkpoint;
@@ -137,11 +149,12 @@ void check_slow_storage(Reader& reader, const Scenario& scenario) {
     const auto fail = [&](const char* message, const char* why, const char* hint) {
       reader.error("stragglers", s.place, message, why, hint);
     };
-    const bool is_of_times = !s.link || s.compute || s.memory || s.host;
-    const bool varies = s.course.index() > 0 || s.from.value() > 0 || s.to || s.drawn;
-    if (is_of_times || varies) {
-      fail("a storage that is slow in another way than by a share of its rates, always",
-           "checkpoints are written and read at one rate", "write link: 50 %, and nothing else");
+    if (!s.link || s.compute || s.memory || s.host || s.drawn) {
+      fail("a storage that is slow in another way than by a share of its rates",
+           "checkpoints are written and read at them", "write link: 50 %, and when");
+    } else if (time_between_changes(s).value_or(storage_change_least) < storage_change_least) {
+      fail("a storage whose rates change more often than once a second",
+           "that is in the job's time over weeks", "write longer times, or the share on average");
     } else if (scenario.job_time.failures.empty() || !checkpoint) {
       fail("a slow storage, but the scenario has no checkpoints", "an iteration does not use it",
            "write failures, checkpoint and recovery");
@@ -154,6 +167,10 @@ void check_slow_storage(Reader& reader, const Scenario& scenario) {
 
 }  // namespace
 
+bool is_steady(const Straggler& straggler) {
+  return straggler.course.index() == 0 && straggler.from.value() == 0 && !straggler.to;
+}
+
 bool is_storage(const Scenario& scenario, const Straggler& straggler) {
   return scenario.cluster.storage && straggler.part == storage_part;
 }
@@ -161,7 +178,7 @@ bool is_storage(const Scenario& scenario, const Straggler& straggler) {
 double storage_share(const Scenario& scenario) {
   double share = 1;
   for (const Straggler& s : scenario.stragglers) {
-    if (is_storage(scenario, s)) share *= s.link.value_or(1);
+    if (is_storage(scenario, s) && is_steady(s)) share *= s.link.value_or(1);
   }
   return share;
 }

@@ -69,7 +69,7 @@ struct Scenario {
   Place place(const std::string& path) const;
 };
 
-// Shares of normal that a slow storage has, all together.
+// Shares of normal that the storage has throughout, all together.
 double storage_share(const Scenario& scenario);
 // Whether a straggler is the storage of the cluster, which no iteration uses.
 bool is_storage(const Scenario& scenario, const Straggler& straggler);

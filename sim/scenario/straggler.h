@@ -55,6 +55,9 @@ struct Straggler {
   Place place;
 };
 
+// Whether it is always as slow.
+bool is_steady(const Straggler& straggler);
+
 // The part that the cluster's storage is, where it has one.
 inline constexpr const char* storage_part = "storage";
 

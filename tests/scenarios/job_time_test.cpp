@@ -167,6 +167,65 @@ TEST_CASE("job time: a storage at half its rates takes twice as long") {
   CHECK(built.model.checkpoint.read.value() == approximately(80.0));
 }
 
+// A storage that is slow for a while is a matter of each history, not of the rates.
+TEST_CASE("job time: a storage that is slow now and then") {
+  const Job job = job_of(
+      small(), {{"stragglers",
+                 "[{part: storage, link: 50 %}, {part: storage, link: 20 %, every: 7 d, for: "
+                 "1 d}, {part: storage, link: 40 %, ramp: {over: 2 d, steps: 2, start: 80 %}}]"}});
+  const command::JobModel built = command::job_model(job.scenario, job.result);
+  CHECK(built.model.checkpoint.stall.value() == approximately(160.0));
+  CHECK(built.model.checkpoint.write_room == 1);
+  REQUIRE(built.model.storage.size() == 2);
+  CHECK(built.model.storage[0].share == 0.2);
+  const auto& steps = std::get<fault::Slowness::Recorded>(built.model.storage[1].course);
+  // Two steps of a day on a line from 80 % to 40 %, each at its middle, then 40 %.
+  CHECK(steps.at == std::vector<Seconds>{Seconds(0), Seconds(86400), Seconds(2 * 86400)});
+  CHECK(steps.share[0] == approximately(0.7));
+  CHECK(steps.share[1] == approximately(0.5));
+  CHECK(steps.share[2] == approximately(0.4));
+  const auto lost = [](const Job& one) {
+    const auto outlook = outlook_of(one);
+    return outlook.estimate.lost[static_cast<std::size_t>(fault::Loss::checkpoint)] /
+           outlook.estimate.checkpoints;
+  };
+  const scenario::Override few{"run.histories", "{precision: 5 %, most: 32}"};
+  const Job slow =
+      job_of(small(), {few, {"stragglers", "[{part: storage, link: 20 %, every: 7 d, for: 1 d}]"}});
+  // Three of about 17.7 days: 3 x 86400 / 7600 = 34 checkpoints take 400 s, 14.7 x 86400 / 7280 =
+  // 175 take 80 s.
+  CHECK(lost(job_of(small(), {few})) == approximately(80.0));
+  CHECK(lost(slow) == doctest::Approx((34 * 400 + 175 * 80) / 209.0).epsilon(0.02));
+}
+
+// Two leaves of one host each at 2:1 have 25 GB/s up a NIC. What is written takes 10 GB/s of them,
+// as if they were at 1 / (1 / 2 - 10 / 50) : 1.
+TEST_CASE("job time: what is written passes the up links of the leaves, or does not") {
+  const std::vector<scenario::Override> base = {
+      {"cluster.fabric.hosts_per_group", "1"},
+      {"dnn.timed.boundary", "100 MB"},
+      {"plan.pipeline.stages", "2"},
+      {"placement", "{order: [tensor, context, data, pipeline]}"}};
+  const auto with = [&](const char* path, const std::string& value) {
+    auto all = base;
+    all.push_back({path, value});
+    return job_of(small(), all);
+  };
+  const Job job = with("cluster.fabric.oversubscription", "2");
+  constexpr auto way = static_cast<std::size_t>(fault::Writing::to_storage);
+  fault::EngineJob engine{&job.loaded.job, &job.scenario.cluster, &job.result, {}, {}};
+  engine.writing_per_nic[way] = gigabytes_per_second(10);
+  const int all = job.scenario.plan.data;
+  const double beside = fault::samples_per_second(engine, {all, fault::Writing::to_storage});
+  engine.leaves_group[way] = true;
+  const double beyond = fault::samples_per_second(engine, {all, fault::Writing::to_storage});
+  const Job narrow = with("cluster.fabric.oversubscription", "3.3333333333333335");
+  const fault::EngineJob free{&narrow.loaded.job, &narrow.scenario.cluster, &narrow.result, {}, {}};
+  CHECK(beside == approximately(fault::samples_per_second(engine, {all})));
+  CHECK(beyond < beside);
+  CHECK(beyond == approximately(fault::samples_per_second(free, {all})));
+}
+
 TEST_CASE("job time: the README shows what the small scenario prints") {
   const std::string text = analysis::job_summary(outlook_of(job_of(small(), {})));
   std::ifstream file(repository() / "README.md");
@@ -193,6 +252,14 @@ TEST_CASE("job time: writing beside training takes from the NICs what it needs")
   CHECK(free == approximately(job.result.samples_per_iteration /
                               (static_cast<double>(job.result.iteration_ps()) * 1e-12)));
   CHECK(fault::samples_per_second(engine, {4, fault::Writing::to_storage}) < free);
+  // A storage on a network of its own takes nothing from the NICs.
+  const Job apart =
+      job_of(small(), {{"checkpoint.mode", "async"},
+                       {"cluster.storage", "{write: 500 GB/s, read: 1 TB/s, at: apart}"}});
+  const command::JobModel alone = command::job_model(apart.scenario, apart.result);
+  CHECK(alone.model.checkpoint.write.value() == approximately(1.6));
+  CHECK(alone.model.checkpoint.read.value() == approximately(0.8));
+  CHECK(alone.writing_per_nic[storage].value() == 0);
   // Three of four replicas have three quarters of the samples, and no slower iterations.
   const double three = fault::samples_per_second(engine, {3});
   CHECK(three > 0.75 * free * (1 - 1e-9));
