@@ -51,7 +51,7 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
       gradient_bytes_(stack.gradient_fp32 ? 4 : 2),
       prediction_modules_(dnn.prediction_modules),
       layers_(layers_per_virtual_stage(plan, dnn, stack)) {
-  invariant(stage >= 0 && stage < plan.stages, "a stage is outside the pipeline");
+  set_stage(stage);
   dnn::Shard shard = shard_of(plan, weight_bytes);
   shard.expert_load = most_load(plan, dnn);
   for (const Holding& holding : holdings(plan)) {
@@ -72,6 +72,11 @@ Sizer::Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareS
   } else if (dnn.prediction_modules > 0 && is_apart) {
     head_ += kinds_.front().parameters.embedding;  // modules look up tokens as well
   }
+}
+
+void Sizer::set_stage(int stage) {
+  invariant(stage >= 0 && stage < plan_.stages, "a stage is outside the pipeline");
+  stage_ = stage;
 }
 
 void Sizer::make_layers(const dnn::Transformer& dnn, const dnn::Shard& shard) {
@@ -310,8 +315,22 @@ MemoryBreakdown Sizer::run() const {
 
 namespace {
 
+// Between its beginning and its end a loop keeps, period by period of as many micro-batches as
+// there are stages, the same: four periods and what is left over show the most.
+Plan shortened(Plan plan) {
+  const bool is_loop =
+      plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::interleaved;
+  const int micro_batches = plan.micro_batches();
+  if (!is_loop || !flushes(plan) || micro_batches < 5 * plan.stages) return plan;
+  const int fewer = 4 * plan.stages + micro_batches % plan.stages;
+  plan.global_batch = fewer * plan.micro_batch * plan.data;
+  return plan;
+}
+
 // Without a flush the next round begins before the first has ended.
-Schedule full_schedule(const Plan& plan) { return schedule(plan, flushes(plan) ? 1 : 2); }
+Schedule full_schedule(const Plan& plan) {
+  return schedule(shortened(plan), flushes(plan) ? 1 : 2);
+}
 
 }  // namespace
 
@@ -323,6 +342,15 @@ MemoryBreakdown memory(const Plan& plan, const dnn::Transformer& dnn,
 std::vector<MemoryBreakdown> memory_of_stages(const Plan& plan, const dnn::Transformer& dnn,
                                               const dnn::SoftwareStack& stack) {
   std::vector<MemoryBreakdown> result;
+  if (plan.replicas.empty()) {
+    const Schedule schedule = full_schedule(plan);
+    Sizer sizer(plan, dnn, stack, schedule, 0);
+    for (int stage = 0; stage < plan.stages; ++stage) {
+      sizer.set_stage(stage);
+      result.push_back(sizer.run());
+    }
+    return result;
+  }
   for (const int first : first_of_kinds(plan)) {
     const Schedule schedule = full_schedule(plan_of_stage(plan, first, 0));
     for (int stage = 0; stage < stages_of(plan, first); ++stage) {

@@ -13,6 +13,8 @@ class Sizer {
  public:
   Sizer(const Plan& plan, const dnn::Transformer& dnn, const dnn::SoftwareStack& stack,
         const Schedule& schedule, int stage);
+  // Another one of the same plan.
+  void set_stage(int stage);
   MemoryBreakdown run() const;
   std::vector<HeldActivations> held_activations() const;
 

@@ -182,7 +182,7 @@ std::pair<const Path*, TransferCost> Communicator::cost(Operation operation, Byt
     }
   }
   const auto answer = computed_cost(operation, size, forced);
-  constexpr std::size_t remembered_max = 32;
+  constexpr std::size_t remembered_max = 256;
   if (costs_.size() < remembered_max) costs_.push_back({operation, size.value(), forced, answer});
   return answer;
 }

@@ -36,9 +36,11 @@ LayerTimes layer_times(const Job& job, const std::vector<int>& devices, const Sh
   for (UnitCosts* unit : {&costs.embedding, &costs.head, &costs.prediction}) {
     stretch(*unit, shares, capacity);
   }
-  RankGroups groups;
-  if (devices.size() > 1) groups[static_cast<std::size_t>(dnn::RankGroup::tensor)] = devices;
-  const RankTimes times(of_group, costs, groups);
+  std::unique_ptr<Communicator> tensor;
+  if (devices.size() > 1) tensor = communicator_of(of_group, devices);
+  RankTimes::Communicators communicators = {};
+  communicators[static_cast<std::size_t>(dnn::RankGroup::tensor)] = tensor.get();
+  const RankTimes times(costs, communicators);
   const bool is_split = plan::splits_backward(job.plan);
   const auto both = [&](std::vector<const UnitCosts*> units) {
     const PassTimes passes = times.of_units(std::move(units));

@@ -131,6 +131,8 @@ TEST_CASE("search: exactly the plans that simulating all of them finds best") {
     CAPTURE(training::overrides_text(plans[i]));
     CHECK(bound.of(plans[i]) <= result->iteration_ps());
     CHECK(bound.of(plans[i]) > 0);
+    // What is remembered of other plans changes nothing.
+    CHECK(training::LowerBound(job).of(plans[i]) == bound.of(plans[i]));
     if (result->fits) all.emplace_back(result->iteration_ps(), i);
   }
   std::sort(all.begin(), all.end());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "calibrate/profile/profile_data.h"
+#include "calibrate/profile/remembering.h"
 #include "calibrate/profile/roofline.h"
 
 using namespace calibrate::profile;
@@ -51,6 +52,41 @@ TEST_CASE("shipped: small files, public measurements, held-out errors stated") {
       CHECK(profile->level_error(family) > 0);
     }
   }
+}
+
+TEST_CASE("shipped: remembered answers are those of the profile") {
+  const auto profile = open(all_shipped[1]);
+  const RememberingProfile remembering(*profile);
+  const auto same = [](const Answer& a, const Answer& b) {
+    return a.duration == b.duration && a.relative_p90 == b.relative_p90 &&
+           a.extrapolated == b.extrapolated;
+  };
+  // Each question differs from the first in one field, and is asked twice.
+  const GemmQuestion g{1024, 4096, 2048, 2, Precision::bf16, Layout::forward, false};
+  std::vector<GemmQuestion> gemms(8, g);
+  gemms[1].m = 512, gemms[2].n = 512, gemms[3].k = 512, gemms[4].batch = 1;
+  gemms[5].precision = Precision::fp8, gemms[6].layout = Layout::weight_gradient;
+  gemms[7].accumulates_fp32 = true;
+  GroupedGemmQuestion grouped{8, 4096, 2048, 1024, 1.5, Precision::bf16, Layout::forward, false};
+  std::vector<GroupedGemmQuestion> groups(6, grouped);
+  groups[1].groups = 4, groups[2].rows = 8192, groups[3].n = 512, groups[4].k = 512;
+  groups[5].imbalance = 1;
+  const AttentionQuestion a{AttentionKernel::flash3, 2, 32, 8, 4096, 4096, 128, true, false};
+  std::vector<AttentionQuestion> attentions(8, a);
+  attentions[1].kernel = AttentionKernel::flash2, attentions[2].sequences = 4;
+  attentions[3].query_heads = 16, attentions[4].kv_heads = 32, attentions[5].query_length = 2048;
+  attentions[6].causal = false, attentions[7].backward = true;
+  for (int round = 0; round < 2; ++round) {
+    CAPTURE(round);
+    for (const auto& q : gemms) CHECK(same(remembering.gemm(q), profile->gemm(q)));
+    for (const auto& q : groups) CHECK(same(remembering.grouped_gemm(q), profile->grouped_gemm(q)));
+    for (const auto& q : attentions) CHECK(same(remembering.attention(q), profile->attention(q)));
+    for (const double bytes : {1e6, 2e6}) {
+      CHECK(same(remembering.memory({bytes}), profile->memory({bytes})));
+    }
+  }
+  CHECK(remembering.network().channels == profile->network().channels);
+  CHECK(remembering.level_error("gemm") == profile->level_error("gemm"));
 }
 
 TEST_CASE("shipped: products stay below peak, and large ones reach a plausible share of it") {

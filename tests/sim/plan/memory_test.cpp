@@ -244,3 +244,36 @@ TEST_CASE("remedies: smaller micro-batches and recomputation, and none when noth
   CHECK(found[1].change == "training.micro_batch: 1");
   CHECK(remedies(plan, llama_8b(), bare_stack(), Bytes(1e9), 8).empty());
 }
+
+TEST_CASE("memory: of a loop's many micro-batches, a few show the most") {
+  dnn::Transformer dnn = llama_8b();
+  for (int stages = 1; stages <= 5; ++stages) {
+    for (int virtual_stages = 1; virtual_stages <= (stages > 1 ? 4 : 1); ++virtual_stages) {
+      dnn.layers = 2 * stages * virtual_stages;
+      for (int micro_batches = 1; micro_batches <= 9 * stages + 3; ++micro_batches) {
+        Plan plan = llama_plan(Sharding::zero1, 2);
+        plan.stages = stages, plan.virtual_stages = virtual_stages;
+        if (virtual_stages > 1) plan.schedule = ScheduleKind::interleaved;
+        plan.global_batch = 2 * micro_batches;
+        if (micro_batches % 2 == 1) plan.offload.activations = 0.5;
+        if (!problems(plan, dnn, plan.ranks()).empty()) continue;
+        const Schedule whole = schedule(plan);
+        const auto all = memory_of_stages(plan, dnn, bare_stack());
+        for (int stage = 0; stage < stages; ++stage) {
+          CAPTURE(micro_batches);
+          CAPTURE(stages);
+          CAPTURE(virtual_stages);
+          Bytes most, on_host;
+          for (const auto& held : held_activations(plan, dnn, bare_stack(), whole, stage)) {
+            most = std::max(most, held.during);
+            on_host = std::max(on_host, held.on_host);
+          }
+          const MemoryBreakdown& found = all[static_cast<std::size_t>(stage)];
+          CHECK(found.activations == most);
+          CHECK(found.host.activations == on_host);
+          CHECK(memory(plan, dnn, bare_stack(), stage).activations == most);
+        }
+      }
+    }
+  }
+}
