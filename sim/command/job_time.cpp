@@ -11,6 +11,7 @@
 #include "sim/base/units.h"
 #include "sim/fault/checkpoint_cost.h"
 #include "sim/fault/engine_rates.h"
+#include "sim/plan/memory.h"
 #include "sim/training/pattern.h"
 
 namespace sim::command {
@@ -20,9 +21,6 @@ using scenario::Part;
 using scenario::Scenario;
 
 namespace {
-
-// Weights in 16 bits and Adam's state in 32, as the memory model counts.
-constexpr double bytes_per_parameter = 2 + 12;
 
 const char* name(Part part) {
   constexpr const char* names[] = {"gpu",  "memory", "nic",      "link",  "switch", "host",
@@ -98,7 +96,7 @@ fault::CheckpointFacts facts_of(const Scenario& scenario, std::vector<std::strin
     facts.size = *entry.size;
   } else if (dnn) {
     const auto parameters = static_cast<double>(dnn::total_parameters(*dnn));
-    facts.size = Bytes(parameters * bytes_per_parameter);
+    facts.size = Bytes(parameters * (plan::weight_bytes + plan::optimizer_bytes));
     notes.push_back(
         fmt::format("checkpoint of {}: {:.4g} billion parameters of 2 bytes of weights "
                     "and 12 of optimizer state",

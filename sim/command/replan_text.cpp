@@ -79,6 +79,17 @@ std::string ReplanReport::plan_text() const {
   return scenario::yaml_text(root);
 }
 
+std::string ReplanReport::moving_text() const {
+  if (!replan.moving) return "";
+  if (replan.moving->time == 0) return "moving states          none\n";
+  const std::int64_t iterations = replan.iterations_to_pay();
+  return fmt::format(
+      "moving states          {} between devices, at most {} into one, in {}\n"
+      "                       paid after {} iteration{}\n",
+      to_text(replan.moving->total), to_text(replan.moving->into_one), time(replan.moving->time),
+      iterations, iterations == 1 ? "" : "s");
+}
+
 std::string ReplanReport::text() const {
   std::string out =
       fmt::format("iteration time         {} without stragglers\n", time(replan.healthy));
@@ -97,6 +108,7 @@ std::string ReplanReport::text() const {
   if (best()) {
     const auto idle = idle_devices();
     out += fmt::format("idle devices           {}\n", idle.empty() ? "none" : listed(idle));
+    out += moving_text();
   }
   for (const std::string& note : notes) out += fmt::format("note                   {}\n", note);
   out += fmt::format("\n{:<46} {:>14} {:>14}\n", "tried", "planner says", "simulated");
@@ -138,6 +150,12 @@ std::string ReplanReport::json() const {
     json.member("won_back", replan.won_back());
     json.member("fingerprint", fmt::format("{:016x}", best()->fingerprint));
     json.member("idle_devices", idle_devices());
+    if (const auto& moving = replan.moving) {
+      json.key("moving").open_object().member("bytes", moving->total.value());
+      json.member("bytes_into_one", moving->into_one.value());
+      json.key("time_s").seconds(moving->time);
+      json.member("iterations_to_pay", replan.iterations_to_pay()).close_object();
+    }
     json.key("replicas").open_array();
     for (const plan::Replica& replica : best()->plan.replicas) {
       json.open_object().key("tensor").open_array();

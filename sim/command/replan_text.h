@@ -29,6 +29,7 @@ struct ReplanReport {
   // Names.
   std::vector<std::string> idle_devices() const;
   std::string slow_devices() const;
+  std::string moving_text() const;
 };
 
 }  // namespace sim::command

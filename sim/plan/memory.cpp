@@ -13,9 +13,6 @@
 namespace sim::plan {
 namespace {
 
-constexpr double weight_bytes = 2;      // bf16, fp16
-constexpr double optimizer_bytes = 12;  // fp32 master weight and two moments of Adam
-
 Bytes whole(double bytes) { return Bytes(std::ceil(bytes)); }
 
 // Of the rank, and in the layer, with the most rows.

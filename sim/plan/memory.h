@@ -9,6 +9,10 @@
 
 namespace sim::plan {
 
+// Of a parameter.
+inline constexpr double weight_bytes = 2;      // bf16, fp16
+inline constexpr double optimizer_bytes = 12;  // fp32 master weight and two moments of Adam
+
 // What a rank keeps in its host's memory, all of it pinned.
 struct HostBytes {
   Bytes optimizer;   // states

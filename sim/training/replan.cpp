@@ -121,6 +121,11 @@ double Replan::won_back() const {
   return static_cast<double>(slow - tried[*best].iteration) / static_cast<double>(slow - healthy);
 }
 
+std::int64_t Replan::iterations_to_pay() const {
+  const Picoseconds saved = slow - tried[*best].iteration;
+  return (moving->time + saved - 1) / saved;
+}
+
 std::variant<Replan, Stuck, TooLarge> replan(const Job& job) {
   Replan result;
   const auto devices = devices_of(job.plan);
@@ -156,6 +161,7 @@ std::variant<Replan, Stuck, TooLarge> replan(const Job& job) {
     result.tried.push_back(std::move(one));
   }
   choose(result);
+  if (result.best) result.moving = moving(job, result.tried[*result.best].plan);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/plan/replanning.h"
+#include "sim/training/moving.h"
 #include "sim/training/simulate.h"
 
 namespace sim::training {
@@ -35,6 +36,8 @@ struct Replan {
   std::vector<PlannedAnew> tried;  // as plan::uneven_splits() lists them
   // The fastest that fits and is faster than the plan as it is.
   std::optional<std::size_t> best;
+  // From the plan as it is to the best one; none of a dnn that is given by its times.
+  std::optional<Moving> moving;
 
   // If the work could be dealt to the last bit: n / (sum of 1 / slowdown) times the faster of the
   // two iterations without stragglers.
@@ -42,6 +45,9 @@ struct Replan {
   Picoseconds ideal() const;
   // Of the time that the stragglers cost, the share that the best plan saves.
   double won_back() const;
+  // With the best plan, until moving has paid. Worked: 5 s of moving, 2 s saved -> 3.
+  // REQUIRES: best and moving.
+  std::int64_t iterations_to_pay() const;
 };
 
 // REQUIRES: plan::problems_of_replanning() finds none; a dnn; devices of one type.

@@ -2,6 +2,7 @@
 #include "sim/training/replan.h"
 
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 #include "sim/command/replan_text.h"
@@ -84,6 +85,7 @@ TEST_CASE("replan: replicas of one device -> micro-batches 2, 6, 6, 6") {
   CHECK(c.best().plan.replicas[3].micro_batches == 6);
   CHECK(to_seconds(c.replan.ideal()).value() == approximately(0.060 * 4 / 3.4, 1e-9));
   CHECK(c.replan.won_back() == approximately(78.0 / 90, 1e-5));
+  CHECK(!c.replan.moving);
 }
 
 // The second of two stages at half speed. 4 + 4 layers: 12 and 24 ms a micro-batch; 6 + 2: 18 and
@@ -108,6 +110,48 @@ TEST_CASE("replan: a slow stage -> layers 6, 2 in place, 78 ms; first, 84 ms") {
     CHECK(one.iteration == 84'000'000'000);
   }
   CHECK(has_first);
+}
+
+// Four stages of eight tensor ranks, each on a host. Layer 9 goes to the first stage: every rank
+// has an eighth of its 218,112,000 parameters, of 14 bytes each, and a NIC of 50 GB/s.
+TEST_CASE("replan: moving states takes what the busiest NIC needs") {
+  const Case c = replanned(repository() / "scenarios/replan.yaml",
+                           {{"plan.tensor", "8"}, {"plan.data", "{sharding: none}"}});
+  training::Job job = c.loaded.job;
+  plan::Replica whole{{8, 8, 8, 8}, {9, 7, 8, 8}, 128, std::vector<int>(32), 0};
+  std::iota(whole.devices.begin(), whole.devices.end(), 0);
+  const auto to = [&](const plan::Replica& replica) {
+    plan::Plan next = job.plan;
+    plan::set_replicas(next, {replica});
+    return training::moving(job, next).value();
+  };
+  const double each = 218'112'000 / 8.0 * 14;
+  const training::Moving one = to(whole);
+  CHECK(one.total.value() == approximately(8 * each));
+  CHECK(one.into_one.value() == approximately(each));
+  const double efficiency = training::profile_of(job, 0).network().efficiency;
+  CHECK(to_seconds(one.time).value() == doctest::Approx(each / (50e9 * efficiency)).epsilon(0.01));
+  // At half of the rate of one NIC it takes twice as long.
+  const auto links = job.cluster->links_of_part("h1.nic3");
+  for (const auto link : links) {
+    job.disturbances.push_back({training::Disturbance::Kind::link, link, 0.5, Seconds(0)});
+  }
+  CHECK(to_seconds(to(whole).time).value() ==
+        doctest::Approx(2 * to_seconds(one.time).value()).epsilon(0.01));
+  whole.layers = {8, 8, 8, 8};
+  CHECK(to(whole).total.value() == 0);
+  CHECK(to(whole).time == 0);
+}
+
+TEST_CASE("replan: when moving has paid, in whole iterations") {
+  training::Replan replan;
+  replan.slow = 7, replan.best = 0;
+  replan.tried.resize(1);
+  replan.tried[0].iteration = 5;
+  replan.moving.emplace().time = 5;
+  CHECK(replan.iterations_to_pay() == 3);
+  replan.moving->time = 4;
+  CHECK(replan.iterations_to_pay() == 2);
 }
 
 TEST_CASE("replan: what is written runs as what was simulated") {
