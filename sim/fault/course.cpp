@@ -32,11 +32,7 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
   work_end_ = model.horizon.work ? model.horizon.work->value() : never;
   invariant(work_end_ < never || model.horizon.duration, "a job without an end");
   end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
-  saved_.push_back({});
-  can_skip_ = !options.keeps_episodes && !model.memory && model.storage.empty() &&
-              model.checkpoint.write.value() == 0 &&
-              std::none_of(model.processes.begin(), model.processes.end(),
-                           [](const FailureProcess& process) { return process.found_after; });
+  can_skip_ = !options.keeps_episodes && !model.memory && model.storage.empty();
   history_.lost_by_process.resize(model.processes.size());
   history_.interruptions.resize(model.processes.size());
   coming_ = arrivals_.next();
@@ -170,23 +166,47 @@ Course::Outcome Course::pass(double duration, Loss loss) {
   return Outcome::done;
 }
 
-// Whole cycles of training and a blocking checkpoint before anything else happens, at once.
+// When the next hosts are repaired, which a policy may take in at a checkpoint.
+double Course::next_repair() const {
+  double next = never;
+  for (const Repair& repair : repairs_) {
+    if (repair.at > now_) next = std::min(next, repair.at);
+  }
+  return next;
+}
+
+// Whole cycles of training and a checkpoint before anything else happens, at once. A checkpoint
+// that is written beside training must have just begun, and so it has at the end of each cycle.
 void Course::skip_cycles() {
-  const double every = model_.checkpoint.every.value();
-  const double cycle = every + model_.checkpoint.stall.value();
-  const double event = std::min(end_at_, next_.failure.at);
+  const Checkpointing& all = model_.checkpoint;
+  const double every = all.every.value(), stall = all.stall.value(), write = all.write.value();
+  const bool is_async = write > 0;
+  if (!can_skip_ || since_checkpoint_[0] > 0) return;
+  if (is_async && (!pending_ || pending_->done_at != now_ + write)) return;
+  const Situation here = situation();
+  if (policy_.replicas_at_checkpoint(here) != here.replicas_running) return;
+  const double full = speed_in(Writing::none, 100), slower = full - speed();
+  // One that takes longer than the time between two holds up the next one.
+  const double stopped = std::max(write - every, 0.0) + stall;
+  const double slowed = slower * std::min(write, every);
+  const double cycle = every + stopped, trained = full * every - slowed;
+  const double event = std::min({end_at_, next_.failure.at, next_repair()});
   // The last of them is left to the steps.
   const double cycles =
-      std::floor(std::min((event - now_) / cycle, (work_end_ - work_) / every)) - 1;
-  if (!can_skip_ || replicas_ != model_.machines.replicas || since_checkpoint_[0] > 0 ||
-      cycles < 1) {
-    return;
-  }
+      std::floor(std::min((event - now_) / cycle, (work_end_ - work_) / trained)) - 1;
+  if (cycles < 1) return;
   now_ += cycles * cycle;
-  work_ += cycles * every;
-  history_.lost[static_cast<std::size_t>(Loss::checkpoint)] += cycles * (cycle - every);
+  work_ += cycles * trained;
+  history_.lost[static_cast<std::size_t>(Loss::checkpoint)] += cycles * (stopped + slowed);
+  history_.lost[static_cast<std::size_t>(Loss::shrunk)] += cycles * (1 - full) * every;
   history_.checkpoints += static_cast<std::int64_t>(cycles);
-  saved_ = {{work_, now_ - model_.checkpoint.stall.value()}};
+  SavedState newest{work_, now_ - stall};
+  if (is_async) {
+    pending_ = {newest, now_ + write};
+    newest = {work_ - trained, now_ - stall - cycle};
+  }
+  saved_.add_row(newest, static_cast<std::int64_t>(cycles), trained, cycle);
+  if (all.kept > 0) saved_.keep(all.kept);
 }
 
 Course::Outcome Course::train() {
@@ -240,14 +260,17 @@ double Course::read_time() {
   return storage_.takes(now_, all.read.value(), all.read_room);
 }
 
-// The longer it takes, the less it loads the NICs; to a percent, so that few states are asked for.
-void Course::write_on(const Saved& state) {
+// The longer it takes, the less it loads the NICs; in tenths, so that few states are asked for, and
+// never less than it is.
+void Course::write_on(const SavedState& state) {
   const Checkpointing& all = times(state.place);
   const double normal = all.write.value();
   const double takes = storage_.takes(now_, normal, all.write_room);
   pending_ = {state, now_ + takes};
   if (takes > normal) {
-    pending_->percent = std::max(1, static_cast<int>(std::lround(100 * normal / takes)));
+    constexpr double exact = 1e-9;  // a tenth that rounding made a little more
+    pending_->percent =
+        std::min(100, 10 * static_cast<int>(std::ceil(10 * normal / takes - exact)));
   }
 }
 
@@ -270,7 +293,7 @@ Course::Outcome Course::checkpoint(Place place) {
     if (outcome != Outcome::done) return outcome;
     if (const Outcome after = saved(); after != Outcome::done) return after;
   }
-  const Saved state{work_, now_, place};
+  const SavedState state{work_, now_, place};
   const Outcome outcome = pass(stall_time(place), Loss::checkpoint);
   if (outcome != Outcome::done) return outcome;
   since_checkpoint_[static_cast<std::size_t>(Place::memory)] = 0;
@@ -281,17 +304,16 @@ Course::Outcome Course::checkpoint(Place place) {
 
 // A checkpoint that can be used from now on.
 Course::Outcome Course::saved() {
-  const Saved state = pending_->saved;
+  const SavedState state = pending_->saved;
   pending_.reset();
-  forget_memory();
-  saved_.push_back(state);
+  saved_.forget_memory();
+  saved_.add(state);
   if (state.place == Place::memory) {
     ++history_.memory_checkpoints;
     return Outcome::done;
   }
   ++history_.checkpoints;
-  const auto kept = static_cast<std::size_t>(model_.checkpoint.kept);
-  if (kept > 0 && saved_.size() > kept) saved_.erase(saved_.begin());
+  if (model_.checkpoint.kept > 0) saved_.keep(model_.checkpoint.kept);
   const Situation here = situation();
   if (policy_.replicas_at_checkpoint(here) == here.replicas_running) return Outcome::done;
   current_ = {{model_.processes.size(), 0, now_}, now_};
@@ -302,12 +324,12 @@ Course::Outcome Course::drain() {
   const Interruption planned = current_;
   cause_ = planned.failure.process;
   pending_.reset();
-  const Saved state{work_, now_};
+  const SavedState state{work_, now_};
   const double before = now_;
   const Outcome outcome = pass(drain_time(), Loss::checkpoint);
   history_.lost_by_process[*cause_] += now_ - before;
   if (outcome != Outcome::done) return outcome;
-  saved_.push_back(state);
+  saved_.add(state);
   ++history_.checkpoints;
   current_ = planned;
   return Outcome::interrupted;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/fault/history.h"
+#include "sim/fault/saved_states.h"
 
 namespace sim::fault {
 
@@ -16,14 +17,9 @@ class Course {
   History run();
 
  private:
-  // Where a state is kept.
-  enum class Place { storage, memory };
-  struct Saved {
-    double work = 0, taken_at = 0;
-    Place place = Place::storage;
-  };
+  using Place = SavedState::Place;
   struct Pending {
-    Saved saved;
+    SavedState saved;
     double done_at = 0;
     int percent = 100;  // of the load of writing, where the storage is slow
   };
@@ -39,6 +35,7 @@ class Course {
   enum class Outcome { done, interrupted, finished };
 
   void skip_cycles();
+  double next_repair() const;
   // Training until something stops it.
   Outcome train();
   Outcome checkpoint(Place place);
@@ -49,7 +46,7 @@ class Course {
   double stall_time(Place place);
   double drain_time();
   double read_time();
-  void write_on(const Saved& state);
+  void write_on(const SavedState& state);
   // The checkpoint that is due first, and when; one to memory waits for one on its way to storage.
   std::pair<Place, double> next_due() const;
   // From an interruption until training goes on.
@@ -59,7 +56,6 @@ class Course {
   Outcome come_back();
   Outcome wait_for_hosts(bool& has_spare);
   void lose_copies();
-  void forget_memory();
   void roll_back();
   // Whether what survives the current interruption goes on, as the policy says.
   bool goes_on() const;
@@ -97,9 +93,9 @@ class Course {
   Place read_from_ = Place::storage;                       // the state to go on from
   int hosts_lost_ = 0;                                     // since training stopped
   int replicas_ = 0;
-  int part_ = 0;              // hosts of one more replica
-  bool can_skip_ = false;     // nothing needs each checkpoint
-  std::vector<Saved> saved_;  // ascending; at most one in memory, the last
+  int part_ = 0;           // hosts of one more replica
+  bool can_skip_ = false;  // nothing needs each checkpoint
+  SavedStates saved_;
   std::optional<Pending> pending_;
   std::vector<Repair> repairs_;
   StorageSpeed storage_;

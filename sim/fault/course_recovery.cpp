@@ -59,24 +59,19 @@ void Course::take_hosts() {
   ++history_.hosts_out[counted];
 }
 
-void Course::forget_memory() {
-  if (saved_.back().place == Place::memory) saved_.pop_back();
-}
-
 // What was being written, and what too many lost hosts held.
 void Course::lose_copies() {
   pending_.reset();
-  if (model_.memory && hosts_lost_ > model_.memory->hosts_lost) forget_memory();
+  if (model_.memory && hosts_lost_ > model_.memory->hosts_lost) saved_.forget_memory();
 }
 
 // The newest checkpoint from before the state was wrong; from the start where none is kept.
 void Course::roll_back() {
   since_checkpoint_ = {};
-  while (saved_.size() > 1 && saved_.back().taken_at > current_.wrong_since) saved_.pop_back();
-  if (saved_.back().taken_at > current_.wrong_since) saved_ = {Saved{}};
-  read_from_ = saved_.back().place;
-  const double undone = work_ - saved_.back().work;
-  work_ = saved_.back().work;
+  const SavedState state = saved_.back_to(current_.wrong_since);
+  read_from_ = state.place;
+  const double undone = work_ - state.work;
+  work_ = state.work;
   history_.lost[static_cast<std::size_t>(Loss::rework)] += undone;
   (cause_ ? history_.lost_by_process[*cause_] : history_.growing) += undone;
 }
@@ -89,10 +84,7 @@ Course::Outcome Course::wait_for_hosts(bool& has_spare) {
       return Outcome::done;
     }
     has_spare = false;
-    double repaired = never;
-    for (const Repair& repair : repairs_) {
-      if (repair.at > now_) repaired = std::min(repaired, repair.at);
-    }
+    const double repaired = next_repair();
     invariant(repaired < never, "a job waits for hosts and none is under repair");
     // A job needs no longer than its horizon to wait.
     const Outcome outcome = pass(std::min(repaired, end_at_) - now_, Loss::wait);

@@ -209,3 +209,41 @@ TEST_CASE("spares: as many as the Poisson distribution of hosts under repair say
   CHECK(needed[1].hosts == 7);
   CHECK(needed[2].hosts == 9);
 }
+
+// A history whose episodes are kept goes step by step.
+TEST_CASE("history: whole cycles at once come to what steps come to") {
+  for (const double write : {0.0, 20.0, 99.0, 150.0}) {
+    for (const double failures : {1e9, 5000.0, 700.0}) {
+      Model model = eight_hosts(1);
+      model.horizon.duration = Seconds(1e5 + 37);
+      model.checkpoint.write = Seconds(write);
+      model.checkpoint.drain = Seconds(5 + write);
+      FailureProcess hosts = random_interruptions(failures);
+      hosts.hosts = 1;
+      hosts.repair = Distribution::fixed(Seconds(3000));
+      FailureProcess silent = hosts;
+      silent.life = {Distribution::exponential(Seconds(3 * failures)), 0, {}};
+      silent.found_after = Distribution::exponential(Seconds(1000));
+      model.processes = {hosts, silent};
+      model.checkpoint.kept = write == 99 ? 4 : 0;
+      for (const char* name : {"restart", "shrink"}) {
+        const auto ask = [](const ClusterState& state) {
+          return state.replicas * (state.writing == Writing::none ? 1 : 0.9);
+        };
+        Rates rates(ask);
+        const History skipped = history(model, *policy(name), rates, {{}, false});
+        const History steps = history(model, *policy(name), rates, {{}, true});
+        CAPTURE(write);
+        CAPTURE(failures);
+        CAPTURE(name);
+        CHECK(skipped.work == approximately(steps.work));
+        CHECK(skipped.wall == approximately(steps.wall));
+        CHECK(skipped.checkpoints == steps.checkpoints);
+        CHECK(skipped.interruptions == steps.interruptions);
+        for (std::size_t i = 0; i < loss_count; ++i) {
+          CHECK(skipped.lost[i] == doctest::Approx(steps.lost[i]).epsilon(1e-9));
+        }
+      }
+    }
+  }
+}
