@@ -14,7 +14,7 @@ using sim::scenario::Scenario;
 
 namespace {
 
-constexpr double seconds_per_hour = 3600;
+constexpr double seconds_per_hour = 3600, hours_per_year = 365 * 24;
 
 const Price* find(const std::vector<Price>& prices, const std::string& type) {
   const auto found =
@@ -95,9 +95,14 @@ class Adder {
     if (!prices_ || !prices_->pue) assume("pue: 1, the power is that of the machines");
     if (!prices_) return;
     if (!prices_->network) assume("price of switches and cables: left out");
-    assume("staff, space and maintenance: left out");
+    if (!prices_->staff) assume("price of staff: left out");
+    if (prices_->staff) cost_.usd_per_hour += prices_->staff->value;
     if (prices_->life) {
       cost_.usd_per_hour += cost_.purchase_usd / (prices_->life->value() / seconds_per_hour);
+      if (!prices_->upkeep) assume("price of maintenance and space: left out");
+    }
+    if (prices_->upkeep) {
+      cost_.usd_per_hour += cost_.purchase_usd * prices_->upkeep->value / hours_per_year;
     }
     if (prices_->energy) {
       cost_.usd_per_hour += prices_->energy->value * bought_watts_ * seconds_per_hour;

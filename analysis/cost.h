@@ -21,9 +21,11 @@ struct Cost {
   std::vector<std::string> assumed;  // what the figures leave out
 };
 
-//   usd_per_hour = rents + purchases / life + energy price x pue x power of what is bought
+//   usd_per_hour = rents + purchases x (1 / life + upkeep) + staff
+//                  + energy price x pue x power of what is bought
 // Worked: 1 host for 292,000 USD over 1460 d (35,040 h), 8 x 700 W + 3.4 kW = 9 kW, pue 1.25,
-// 0.08 USD/kWh: 8.3333 + 0.9 = 9.2333 USD/h.
+// 0.08 USD/kWh: 8.3333 + 0.9 = 9.2333 USD/h; with an upkeep of 6 % a year (of 365 d) and staff of 5
+// USD/h 2 + 5 more.
 Cost cost_of(const sim::scenario::Scenario& scenario,
              const std::optional<sim::scenario::Prices>& prices);
 

@@ -138,6 +138,8 @@ std::vector<std::string> notes(const StudyResult& result) {
   add("energy", prices.energy, joules_per_kwh, " USD/kWh");
   add("pue", prices.pue, 1, "");
   add("other power, for each device", prices.other_power, 1, " W");
+  add("staff", prices.staff, 1, " USD/h");
+  add("upkeep of purchases, each year", prices.upkeep, 100, " %");
   if (prices.life) {
     lines.push_back(
         fmt::format("life of a purchase: {:.6g} d", prices.life->value() / seconds_per_day));

@@ -87,6 +87,10 @@ Section<Prices> prices_table() {
                 "power usage effectiveness")
       .optional("other_power", sourced("for each device", measure(Dimension::power)),
                 &Prices::other_power, "switches and storage, for each device")
+      .optional("staff", sourced("of the whole cluster, for an hour", per_hour()), &Prices::staff,
+                "people who run the cluster, however large it is")
+      .optional("upkeep", sourced("of what is bought, each year", share()), &Prices::upkeep,
+                "maintenance and space; rents include it")
       .optional(
           "life", measure(Dimension::time, Zero::refused),
           [](Prices& prices, double value) { prices.life = Seconds(value); },

@@ -72,6 +72,8 @@ struct Prices {
   std::optional<Sourced> energy;       // [USD/J], of bought machines
   std::optional<Sourced> pue;          // facility power : power of the machines
   std::optional<Sourced> other_power;  // [W] for each device: switches, storage
+  std::optional<Sourced> staff;        // [USD/h] of the whole cluster
+  std::optional<Sourced> upkeep;       // of purchases, each year: maintenance, space
   std::optional<Seconds> life;         // over which a purchase is written off
 };
 

@@ -73,10 +73,14 @@ TEST_CASE("study: one host for 292,000 USD over four years, and its power") {
   CHECK(bought.purchase_usd == 292'000);
   CHECK(bought.power_watts == 11'250);
   CHECK(bought.usd_per_hour == approximately(292'000.0 / 35'040 + 0.9));
+  // 6 % of 292,000 USD are 17,520 a year of 8,760 h.
+  prices.upkeep = {0.06, "a contract"};
+  prices.staff = {5, "a payroll"};
+  CHECK(cost_of(scenario, prices).usd_per_hour == approximately(292'000.0 / 35'040 + 0.9 + 2 + 5));
   // Rented by the device, power included: 8 x 2.5 = 20 USD/h.
   prices.hosts.clear();
   prices.devices = {{"gpu", std::nullopt, 2.5, "a list", {}}};
-  CHECK(cost_of(scenario, prices).usd_per_hour == 20);
+  CHECK(cost_of(scenario, prices).usd_per_hour == 20 + 5);
   prices.devices.clear();
   CHECK(cost_of(scenario, prices).missing ==
         std::vector<std::string>{"no price of host type 'box' or device type 'gpu'"});
