@@ -14,6 +14,13 @@ constexpr double never = std::numeric_limits<double>::infinity();
 // A job that fails faster than it comes back would never end.
 constexpr double hopeless = 1000;
 
+double end_of(const Model& model) {
+  const Horizon& horizon = model.horizon;
+  if (horizon.duration) return horizon.duration->value();
+  invariant(horizon.work.has_value(), "a job without an end");
+  return hopeless * horizon.work->value();
+}
+
 }  // namespace
 
 Course::Course(const Model& model, const Policy& policy, Rates& rates,
@@ -24,14 +31,12 @@ Course::Course(const Model& model, const Policy& policy, Rates& rates,
       options_(options),
       arrivals_(model.processes, options.draws),
       replicas_(model.machines.replicas),
-      storage_(model.storage, options.draws),
+      storage_(model.storage, options.draws, end_of(model)),
       speeds_(writing_count * (static_cast<std::size_t>(model.machines.replicas) + 1) *
                   static_cast<std::size_t>(model.machines.hosts_per_replica()),
               -1) {
-  invariant(model.horizon.duration || model.horizon.work, "a job without an end");
   work_end_ = model.horizon.work ? model.horizon.work->value() : never;
-  invariant(work_end_ < never || model.horizon.duration, "a job without an end");
-  end_at_ = model.horizon.duration ? model.horizon.duration->value() : hopeless * work_end_;
+  end_at_ = end_of(model);
   can_skip_ = !options.keeps_episodes && !model.memory && model.storage.empty();
   history_.lost_by_process.resize(model.processes.size());
   history_.interruptions.resize(model.processes.size());

@@ -14,8 +14,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-StorageSpeed::StorageSpeed(const std::vector<Slowness>& slowness, const Draws& draws)
-    : slowness_(slowness), draws_(draws), changes_(slowness.size()) {}
+StorageSpeed::StorageSpeed(const std::vector<Slowness>& slowness, const Draws& draws, double end)
+    : slowness_(slowness), draws_(draws), end_(end), changes_(slowness.size()) {}
 
 StorageSpeed::State StorageSpeed::drawn(std::size_t number, const Slowness::OnOff& course,
                                         double since) {
@@ -72,7 +72,7 @@ StorageSpeed::State StorageSpeed::at(double time) {
 double StorageSpeed::takes(double start, double seconds, double room) {
   if (slowness_.empty() || room == never) return seconds;
   double left = seconds, now = start;
-  while (true) {
+  while (now < end_) {
     const State state = at(now);
     const double speed = std::min(1.0, state.share * room);
     invariant(speed > 0, "a storage that stands still");
@@ -80,6 +80,7 @@ double StorageSpeed::takes(double start, double seconds, double room) {
     left -= speed * (state.until - now);
     now = state.until;
   }
+  return never;
 }
 
 }  // namespace sim::fault

@@ -1,6 +1,7 @@
 // How fast the storage is in the course of a job.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -32,12 +33,14 @@ struct Slowness {
 // In one history.
 class StorageSpeed {
  public:
-  StorageSpeed(const std::vector<Slowness>& slowness, const Draws& draws);
+  // Nobody looks beyond `end` [s]; `slowness` must outlive it.
+  StorageSpeed(const std::vector<Slowness>& slowness, const Draws& draws,
+               double end = std::numeric_limits<double>::infinity());
 
   // Seconds from `start` [s] on until something is done that takes `seconds` with the storage at
   // its rates, where it could be `room` times as slow before anything takes longer.
   // Worked: at half its rates from 10 s to 14 s, 5 s of work that begin at 8 s take 7 s, and with
-  // a room of 2, 5 s. REQUIRES: room >= 1.
+  // a room of 2, 5 s. Infinite where it is not done by the end. REQUIRES: room >= 1.
   double takes(double start, double seconds, double room = 1);
 
  private:
@@ -50,6 +53,7 @@ class StorageSpeed {
 
   const std::vector<Slowness>& slowness_;
   Draws draws_;
+  double end_;
   std::vector<std::vector<double>> changes_;  // [slowness][s since `from`] as drawn so far
 };
 

@@ -40,6 +40,26 @@ TEST_CASE("storage: what takes longer while it is slow, by hand") {
   CHECK(takes({recorded}, 0, 10) == approximately(12.5));
 }
 
+TEST_CASE("storage: what would last beyond the end is not followed there") {
+  // All but a millionth of the time at a millionth: a second takes about half a million of them.
+  const std::vector<Slowness> all = {
+      {1e-6, Seconds(0), {}, Slowness::Periodic{Seconds(2), Seconds(2 - 2e-6)}}};
+  CHECK(StorageSpeed(all, {}, 1e5).takes(0, 1) == std::numeric_limits<double>::infinity());
+  CHECK(StorageSpeed(all, {}, 1e6).takes(0, 1) == doctest::Approx(5e5).epsilon(1e-3));
+  Model model = eight_hosts(1);
+  model.checkpoint.write_room = 1;
+  model.storage = all;
+  // The first checkpoint, at 100 s, is not done at 1000 s.
+  const History found = run(model, "restart");
+  CHECK(found.wall == 1000);
+  CHECK(found.work == 100);
+  CHECK(found.checkpoints == 0);
+  // Beside training it holds up the next one, 100 s of training after the copy.
+  model.checkpoint.write = Seconds(5);
+  model.checkpoint.drain = Seconds(10);
+  CHECK(run(model, "restart").work == 200);
+}
+
 TEST_CASE("storage: slow at random, it has its share of the time") {
   // A quarter of the time at half: 0.875 of its rates in the long run.
   const Slowness random{0.5, Seconds(0), {}, Slowness::OnOff{Seconds(1), Seconds(3)}};
